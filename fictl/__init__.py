@@ -1,6 +1,6 @@
-"""fictl: the workbench of people who write CUDA kernels for LLM inference."""
+"""fictl: a workbench for authors of CUDA kernels for LLM inference."""
 
-# Not typing's: `import fictl` imports nothing. Type checkers know the name.
+# Not from typing: `import fictl` imports nothing. Type checkers know the name.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""CUDA architectures: the only place that knows how they are spelt, compared and targeted."""
+"""CUDA architectures: the only place that knows their spelling, order and targets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOKEN = re.compile(
 )
 _SPELLINGS = "'9.0a', '90a', 'sm_90a', '10.0f', '8.0+PTX' or 'native'"
 
-# The first CUDA release whose nvcc has each target (NVIDIA's release notes; 10.1 became 11.0).
+# First CUDA release whose nvcc has the target (NVIDIA's release notes; 10.1 became 11.0).
 _FIRST_CUDA = {
     "7.5": "10.0",
     "8.0": "11.0",
@@ -47,7 +47,7 @@ _YET_TO_COME = 4
 
 @dataclass(frozen=True, order=True)
 class Arch:
-    """One compute capability, as a compile target (`a`, `f`, PTX) or as what a GPU is (plain)."""
+    """One compute capability: a compile target (`a`, `f`, PTX), or a GPU's own (plain)."""
 
     major: int
     minor: int
@@ -56,7 +56,7 @@ class Arch:
 
     @classmethod
     def parse(cls, token: str) -> Arch:
-        """One that was, is, or may become."""
+        """Parse an architecture that exists, existed or may come to exist."""
         match = _TOKEN.fullmatch(_text(token).strip().lower())
         if not match:
             raise InvalidValue(
@@ -74,7 +74,7 @@ class Arch:
 
     @property
     def can_be(self) -> bool:
-        """Tell if an architecture of this number exists or may exist: newer toolkits are not known here."""
+        """True if an architecture of this number exists or may exist in newer toolkits."""
         newest = known_gpus()[-1]
         if self.plain > newest:
             return self.major <= newest.major + _YET_TO_COME
@@ -83,7 +83,7 @@ class Arch:
 
     @property
     def number(self) -> str:
-        """The digits and suffix of `sm_…`: 9.0a is 90a."""
+        """Return the digits and suffix of `sm_…`: 90a for 9.0a."""
         return f"{self.major}{self.minor}{self.suffix}"
 
     @property
@@ -93,7 +93,7 @@ class Arch:
 
     @property
     def first_cuda(self) -> str | None:
-        """The first CUDA release that can target this, where known."""
+        """Return the first CUDA release that has this target, if known."""
         return _FIRST_CUDA.get(str(self).removesuffix("+PTX"))
 
     @property
@@ -102,11 +102,11 @@ class Arch:
 
     @property
     def full(self) -> Arch:
-        """The target with all features of this GPU: from 9.0 on, the one that runs on no other."""
+        """Return the target with all features of this GPU; from 9.0 on, it runs on no other GPU."""
         return Arch(self.major, self.minor, "a" if self.major >= 9 else "")
 
     def runs_on(self, gpu: Arch) -> bool:
-        """Tell if code built for this target runs on `gpu`."""
+        """True if code built for this target runs on `gpu`."""
         if self.suffix == "a":
             return self.plain == gpu.plain
         if self.major == gpu.major and self.minor <= gpu.minor:
@@ -125,7 +125,7 @@ def _text(value: object) -> str:
 
 
 def parse_archs(text: str, native: Callable[[], Iterable[Arch]] = tuple) -> tuple[Arch, ...]:
-    """A list split by spaces, commas or semicolons; `native` is what the callback finds."""
+    """Parse a list split by spaces, commas or semicolons; `native` is resolved by the callback."""
     archs: list[Arch] = []
     for token in re.split(r"[\s,;]+", _text(text).strip()):
         if token.lower() == "native":
@@ -136,7 +136,7 @@ def parse_archs(text: str, native: Callable[[], Iterable[Arch]] = tuple) -> tupl
 
 
 def parse_gencode(flag: str) -> tuple[Arch, ...]:
-    """The targets of one `-gencode=arch=compute_X,code=…` flag; empty if it is another flag."""
+    """Parse the targets of one `-gencode=arch=compute_X,code=…` flag; empty for another flag."""
     if not flag.startswith(("-gencode", "--generate-code")):
         return ()
     codes = re.findall(r"(sm|compute)_([0-9]+[af]?)", flag.partition(",code=")[2])
@@ -154,7 +154,7 @@ def spell(archs: Iterable[Arch]) -> str:
 
 
 def known_gpus() -> tuple[Arch, ...]:
-    """Every compute capability that a toolkit has had a target for."""
+    """Return every compute capability that any toolkit has had as a target."""
     return _known_gpus()
 
 
@@ -166,14 +166,14 @@ def _known_gpus() -> tuple[Arch, ...]:
 
 @dataclass(frozen=True)
 class Clause:
-    """One alternative of what an op declares: a range of plain numbers, or one exact target."""
+    """One alternative in an op's rule: a range of plain numbers, or one exact target."""
 
     low: Arch | None = None
     high: Arch | None = None
     exact: Arch | None = None
 
     def select(self, target: Arch) -> Arch | None:
-        """The target to compile so that a GPU of `target` runs this op, or None."""
+        """Return the target to compile so that a GPU of `target` runs this op, or None."""
         if self.exact is None:
             above = self.low is None or self.low.plain <= target.plain
             below = self.high is None or target.plain < self.high.plain
@@ -182,7 +182,7 @@ class Clause:
             return target if target.suffix else self.exact
         if self.exact.plain != target.plain:
             return None
-        # A plain request for a GPU whose `a` features the op needs: its `a` code runs there too.
+        # A plain GPU is requested and the op needs its `a` features: its `a` code runs there.
         return self.exact if self.exact.suffix and not target.suffix else target
 
 
@@ -191,7 +191,7 @@ _BOUND = re.compile(r"(>=|<)([\w.]+)")
 
 @dataclass(frozen=True)
 class ArchRule:
-    """Architectures that an op declares: '>=8.0', '>=8.0<10.0', '9.0a', '10.0f 12.0a': alternatives by spaces."""
+    """Architectures that an op declares: '>=8.0', '>=8.0<10.0', '9.0a'; alternatives by spaces."""
 
     text: str
     clauses: tuple[Clause, ...]
@@ -230,7 +230,7 @@ class ArchRule:
         return self.select(gpu.plain) is not None
 
     def only_major(self, major: int) -> bool:
-        """Tell if every alternative is an exact target of this major version."""
+        """True if every alternative is an exact target of this major version."""
         return all(clause.exact and clause.exact.major == major for clause in self.clauses)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Element types: one entry here, one `Element` specialisation in kernels/include/fictl/device."""
+"""Element types: each has an entry here and an `Element` in kernels/include/fictl/device."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _E4M3FN, _E5M2, _E8M0FNU, _E2M1FN = 10, 12, 14, 17
 
 @dataclass(frozen=True)
 class DType:
-    """A dtype under all its names. `torch` is also its full name everywhere in fictl."""
+    """A dtype and all its names. `torch` is also its full name everywhere in fictl."""
 
     name: str
     short: str

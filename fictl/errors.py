@@ -1,4 +1,4 @@
-"""The one family of errors that fictl raises: what happened, the values seen, what to do."""
+"""The family of errors that fictl raises: what happened, the values seen, what to do."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import errno
 
 
 class Terminated(SystemExit):
-    """SIGTERM: no error of what runs, and not to be caught as one."""
+    """SIGTERM as an exception that handlers of ordinary errors do not catch."""
 
 
 class FictlError(RuntimeError):
-    """The thing asked for failed. `hint` says what to do about it."""
+    """The request failed. `hint` says what to do about it."""
 
     exit_code = 1
 
@@ -26,36 +26,37 @@ class FictlError(RuntimeError):
 class UsageError(FictlError, ValueError):
     """The request itself is wrong: an unknown name, a malformed file or value.
 
-    A ValueError too, for callers of the Python API; what is below is what they expect of it.
+    It is also a ValueError, for callers of the Python API; its subclasses add the built-in error
+    that such callers expect.
     """
 
     exit_code = 2
 
 
 class InvalidValue(UsageError):
-    """A value that cannot be parsed, or is out of its range."""
+    """A value that cannot be parsed or is out of range."""
 
 
 class WrongType(InvalidValue, TypeError):
-    """A value of a type that is not taken; a TypeError too."""
+    """A value of an unsupported type; also a TypeError."""
 
 
 class MissingFile(UsageError, FileNotFoundError):
-    """A file or a folder that is not there; a FileNotFoundError too."""
+    """A missing file or folder; also a FileNotFoundError."""
 
 
 class SetupError(FictlError):
-    """This machine cannot do it: no compiler, no GPU, no permission, no space."""
+    """This machine lacks a requirement: compiler, GPU, permission, disk space."""
 
     exit_code = 3
 
 
 class NotInstalled(SetupError):
-    """A Python package that only some ops need to be built, and one of them is."""
+    """A missing Python package that only some ops need for their build."""
 
 
 class NotOnDevice(SetupError):
-    """An op that is not for the device that it was asked to run on."""
+    """An op that does not run on the requested device."""
 
 
 _OF_CODES: dict[int, type[FictlError]] = {
@@ -64,18 +65,18 @@ _OF_CODES: dict[int, type[FictlError]] = {
 
 
 def from_exit_code(code: int) -> type[FictlError]:
-    """The error whose exit code this is: what another process of fictl ended with."""
+    """Return the error class of an exit code of another fictl process."""
     return _OF_CODES.get(code, FictlError)
 
 
 def unreadable(path: object, error: OSError, hint: str = "") -> UsageError:
-    """The error for a file that somebody has named, and that the system does not give."""
+    """Make the error for a file that a user named and the system cannot read."""
     missing = isinstance(error, FileNotFoundError | NotADirectoryError)
     kind = MissingFile if missing else UsageError
     return kind(f"{path} cannot be read: {error.strerror}", hint)
 
 
-# The name that was given is to blame; with other numbers, it is the machine.
+# With these error numbers the given name is wrong; with others, the machine is at fault.
 _OF_THE_NAME = frozenset(
     (
         errno.ENAMETOOLONG,
@@ -113,7 +114,7 @@ _LONGEST = 120
 
 
 def shown(text: str) -> str:
-    """A value in a message: control characters escaped, a long one cut in its middle."""
+    """Format a value for a message: escape control characters, cut a long value in its middle."""
     line = text if text.isprintable() else repr(text)[1:-1]
     if len(line) <= _LONGEST:
         return line

@@ -1,4 +1,4 @@
-"""The shipped ops' folders as modules: `import fictl.kernels.<family>.<module>.op`."""
+"""Folders of the shipped ops as modules: `import fictl.kernels.<family>.<module>.op`."""
 
 from fictl.paths import data_root
 

@@ -1,4 +1,4 @@
-"""Packages whose public names are imported when they are first asked for."""
+"""Packages whose public names are imported at their first use."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 
 
 def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of `package`: name -> the module of it, or of fictl by its
-    full name, that defines the name.
+    """Return the `__getattr__` of `package`.
+
+    homes: maps a name to the module that defines it: a module of the package, or of fictl by its
+        full name.
     """
 
     def find(name: str) -> Any:

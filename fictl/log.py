@@ -1,4 +1,4 @@
-"""The library's one logger, given a stderr handler on first use, never at import."""
+"""The library's only logger; its stderr handler is added at first use, never at import."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def logger() -> logging.Logger:
 
 @cache
 def warn_once(text: str) -> None:
-    """A warning about something that every further lookup would meet again."""
+    """Warn once about a condition that every further lookup would meet again."""
     logger().warning("%s", text)

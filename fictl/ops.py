@@ -1,4 +1,4 @@
-"""The shipped ops: `fictl.ops.rmsnorm(x, weight)`. Found by folder; there is no list to keep."""
+"""The shipped ops: `fictl.ops.rmsnorm(x, weight)`. They are found by folder, without a list."""
 
 from __future__ import annotations
 

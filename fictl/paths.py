@@ -1,4 +1,4 @@
-"""Paths of fictl's own data and its cache, and the file system that a path is on."""
+"""Paths of fictl's data and cache, and checks of the file system that holds a path."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from fictl import settings
 from fictl.errors import SetupError
 
 PACKAGE = Path(__file__).resolve().parent
-SOLUTIONS = "solutions"  # In the cache: what solutions of others are built in.
+SOLUTIONS = "solutions"  # Folder in the cache where other people's solutions are built.
 
 _NETWORK = ("nfs", "cifs", "smb", "lustre", "gpfs", "beegfs", "ceph", "afs", "9p", "fuse.")
 
 
 def data_root(name: str) -> Path:
-    """`kernels`, `templates` or `skills`: inside an installed wheel, beside a checkout's package."""
+    """Return the folder `kernels`, `templates` or `skills`: in the wheel, or beside a checkout's
+    package.
+    """
     packed = PACKAGE / "data" / name
     return packed if os.path.isdir(packed) else PACKAGE.parent / name
 
 
 def cache_root() -> Path:
-    """The writable store's folder; nothing is created."""
+    """Return the folder of the writable store, without creating it."""
     base = settings.WORKSPACE_BASE.get()
     if base is not None:
         return base.absolute() / ".cache" / "fictl"
@@ -40,14 +42,15 @@ def cache_root() -> Path:
 
 
 def matching(folder: Path, pattern: str) -> list[Path]:
-    """List the paths that match a pattern, sorted; a folder that cannot be searched holds nothing."""
-    # Why not Path.glob: it ends at the first such folder, in an error or in silence.
+    """List the paths that match a pattern, sorted; an unsearchable folder counts as empty."""
+    # Why not Path.glob: it stops at the first unsearchable folder, with or without an error.
     return sorted(folder / name for name in glob.glob(pattern, root_dir=folder))  # noqa: PTH207
 
 
 def files_below(folder: Path) -> list[Path]:
-    """Every file at any depth, sorted; links to folders are not followed, and a folder that cannot
-    be searched holds nothing.
+    """List all files at any depth, sorted, without following links to folders.
+
+    An unsearchable folder counts as empty.
     """
     paths: list[Path] = []
     pending: list[str | Path] = [folder]
@@ -62,12 +65,12 @@ def files_below(folder: Path) -> list[Path]:
 
 
 def real(path: Path) -> Path:
-    """The path with every link followed. One whose links go round stays what it is."""
+    """Resolve every link of a path; a path with circular links is returned unchanged."""
     return Path(os.path.realpath(path))
 
 
 def friendly(path: Path | str) -> str:
-    """Spell a path for people: the home folder as they write it."""
+    """Format a path for people, with the home folder as `~`."""
     home = os.path.expanduser("~")
     text = str(path)
     short = f"~{text[len(home) :]}" if text.startswith(f"{home}{os.sep}") else text
@@ -75,13 +78,13 @@ def friendly(path: Path | str) -> str:
 
 
 def printable(text: str) -> str:
-    """Spell a path on one line, in any encoding: a file's name may hold any byte but two."""
+    """Format a path on one line in any encoding: file names may hold nearly any byte."""
     told = text.encode("utf-8", "backslashreplace").decode()
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda sign: repr(sign[0])[1:-1], told)
 
 
 def on_network(path: Path, mounts: str | None = None) -> bool:
-    """Tell if `path` is on a network file system, where locks and mtimes are not to be trusted."""
+    """True if `path` is on a network file system, where locks and mtimes are unreliable."""
     if mounts is None:
         try:
             mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
@@ -99,8 +102,9 @@ def on_network(path: Path, mounts: str | None = None) -> bool:
 
 
 def same_packages() -> dict[str, str]:
-    """Variables with which a child of this Python imports what it does; not from where it starts,
-    where a folder may be named as a package is.
+    """Return variables with which a child Python imports the same packages as this one.
+
+    The child does not import from its working directory, where a folder may be named as one.
     """
     path = os.pathsep.join([str(PACKAGE.parent), *filter(None, sys.path)])
     return {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
@@ -109,7 +113,7 @@ def same_packages() -> dict[str, str]:
 def write_atomic(path: Path, text: str) -> None:
     """Write so that a reader sees the old text or the new one, never a part."""
     temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
-    # Why not mkstemp: its files are private, and this one may be for others.
+    # Why not mkstemp: its files are private, but this one may have other readers.
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Folders of the cache: their user's alone at every level, since a module loaded from there is code."""
+"""Cache folders that only their user can write, because modules loaded from there are code."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _make(root: Path, *parts: str) -> Path:
 
 
 def make_within(folder: Path) -> None:
-    """Create what is missing of a path, each level as private as the folder that is there."""
+    """Create the missing levels of a path, with the permissions of the nearest existing folder."""
     missing = [folder]
     while not os.path.isdir(missing[-1].parent):
         missing.append(missing[-1].parent)
@@ -51,7 +51,7 @@ def make_within(folder: Path) -> None:
 
 
 def check(root: Path, *parts: str) -> None:
-    """Refuse what others can write, or what is a link; the root itself may be one."""
+    """Refuse a folder that others can write, or a link; only the root may be a link."""
     _check(root, follow=True)
     for place in _levels(root, parts):
         _check(place, follow=False)
@@ -64,7 +64,7 @@ def _levels(root: Path, parts: tuple[str, ...]) -> list[Path]:
 def _check(place: Path, follow: bool) -> None:
     try:
         info = os.stat(place, follow_symlinks=follow)
-    except OSError:  # Nothing is read from there, and who writes says what is wrong.
+    except OSError:  # Nothing is read from there, and a later write reports the problem.
         return
     if stat.S_ISLNK(info.st_mode):
         raise SetupError(

@@ -1,9 +1,9 @@
-"""Running other programs: captured, timed, never through a shell."""
+"""Execution of other programs: captured, timed, never through a shell."""
 
 from __future__ import annotations
 
 import os
-import resource  # os.wait4 imports it on first use, where sys.path may be another.
+import resource  # os.wait4 imports it on first use, when sys.path may differ.
 import shlex
 import signal
 import subprocess
@@ -21,7 +21,10 @@ from fictl.redact import hide_secrets
 
 @dataclass(frozen=True)
 class Finished:
-    """Output and exit code of a program; `peak_kib` is the largest of it and the processes it waited for."""
+    """Output and exit code of a program.
+
+    peak_kib: largest memory of the program or any child process that it waited for.
+    """
 
     argv: tuple[str, ...]
     code: int
@@ -38,11 +41,11 @@ _stopped: set[subprocess.Popen[str]] = set()
 
 
 class TimedOut(SetupError):
-    """A program was still running after the time that it was given, and was ended."""
+    """A program was still running at its timeout and was killed."""
 
 
 class TimeLimit:
-    """Seconds that a program may take. `restart` while it runs gives its next part a limit of its own."""
+    """Timeout of a program, in seconds; `restart` gives its next part a new timeout."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -51,7 +54,7 @@ class TimeLimit:
         self._timer: threading.Timer | None = None
 
     def start(self, group: int) -> None:
-        """Begin for the processes of this group, which is the program's own."""
+        """Start the timer for this process group, which belongs to the program alone."""
         self._group = group
         self.restart(self.seconds)
 
@@ -64,7 +67,7 @@ class TimeLimit:
             self._timer.start()
 
     def stop(self) -> None:
-        """The program has ended: its number may soon be another's."""
+        """Stop the timer after the program's end, because its pid may be reused."""
         self._cancel()
         self._group = None
 
@@ -74,7 +77,7 @@ class TimeLimit:
 
     def _end(self, group: int) -> None:
         self.is_over = True
-        # Why the group: what a script has started holds the pipe open, too.
+        # Why the group: children of a script keep the pipe open as well.
         with suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)
 
@@ -84,13 +87,13 @@ def run(
     env: Mapping[str, str] | None = None,
     timeout: float | None = None,
 ) -> Finished:
-    """Run to the end; stdout and stderr together."""
+    """Run a program to its end; capture stdout and stderr together."""
     lines: list[str] = []
     return stream(argv, lines.append, env=env, timeout=timeout)
 
 
 def ask(argv: Sequence[str | Path], env: Mapping[str, str] | None = None) -> Finished:
-    """Run what answers at once, as --version does; a program that hangs is a TimedOut."""
+    """Run a command that answers at once, such as --version; raise TimedOut if it hangs."""
     return run(argv, env, timeout=_ANSWER_SECONDS)
 
 
@@ -101,9 +104,9 @@ def stream(
     env: Mapping[str, str] | None = None,
     timeout: float | TimeLimit | None = None,
 ) -> Finished:
-    """Run to the end, handing over each line of stdout and stderr as it comes.
+    """Run a program to its end, passing on each line of stdout and stderr as it comes.
 
-    After `timeout` seconds the program is killed with all that it started: TimedOut.
+    After `timeout` seconds, kill the program and its process group, and raise TimedOut.
     """
     words = tuple(str(word) for word in argv)
     start = time.monotonic()
@@ -140,22 +143,23 @@ def stream(
 
 
 def _folders_of(search_path: str) -> str:
-    """Drop what is not a folder from a PATH: execvp, by which compilers start others, gives up at a link that
-    leads to itself.
+    """Drop entries of PATH that are not folders.
+
+    Compilers start other programs by execvp, which gives up at a link that leads to itself.
     """
     folders = search_path.split(os.pathsep)
     return os.pathsep.join(folder for folder in folders if not folder or os.path.isdir(folder))
 
 
 def stop_all() -> None:
-    """End the programs that other threads run: where they are waited for, KeyboardInterrupt."""
+    """End the programs that other threads run; those threads then raise KeyboardInterrupt."""
     for child in tuple(_running):
         _stopped.add(child)
         child.terminate()
 
 
 def ending(code: int) -> str:
-    """Spell how a program with this exit code ended: 'SIGSEGV', or 'exit code 3'."""
+    """Describe how a program with this exit code ended: 'SIGSEGV', or 'exit code 3'."""
     return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
 
@@ -198,5 +202,5 @@ def _wait(child: subprocess.Popen[str]) -> tuple[int, int]:
 
 
 def _peak_kib(usage: resource.struct_rusage) -> int:
-    """macOS counts bytes, Linux KiB."""
+    """Convert the peak memory to KiB: macOS reports bytes, Linux KiB."""
     return usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)

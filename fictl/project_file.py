@@ -1,4 +1,4 @@
-"""Recognition of a fictl project's folder: from its files' names, in microseconds, importing nothing.
+"""Recognition of a fictl project's folder by file names, in microseconds, without imports.
 
 The pytest plugin asks it in every project of the machine; `fictl.project` then reads the file.
 """
@@ -13,12 +13,12 @@ from pathlib import Path
 OWN_FILE, SHARED_FILE = "fictl.toml", "pyproject.toml"
 
 _PACKAGE = Path(__file__).resolve().parent
-# What is installed does not belong to the project whose virtual environment it lies in.
+# Installed packages do not belong to the project that contains their virtual environment.
 _INSTALLED = ("site-packages", "dist-packages")
 
 
 def project_folder(folder: Path) -> Path | None:
-    """The nearest project in or above `folder`; None in a project that is not fictl's."""
+    """Return the nearest project in or above `folder`; None if that is not a fictl project."""
     return _nearest(folder.resolve())
 
 
@@ -31,19 +31,19 @@ def _nearest(folder: Path) -> Path | None:
 
 
 def _is_project(folder: Path) -> bool:
-    # A broken link, too: whoever reads it says what is wrong with it.
+    # Accept a broken link as well: reading it reports the error.
     if os.path.lexists(folder / OWN_FILE):
         return True
     return folder == _PACKAGE or _is_our_checkout(folder) or _has_table(folder / SHARED_FILE)
 
 
 def _is_our_checkout(folder: Path) -> bool:
-    """fictl's own kernels are a project that lies beside its tests."""
+    """True in a checkout of fictl, whose own kernels are a project beside its tests."""
     return folder == _PACKAGE.parent and os.path.isfile(folder / "kernels" / OWN_FILE)
 
 
 def _has_table(path: Path) -> bool:
-    """Tell if a pyproject.toml has [tool.fictl]; a word of it in a comment is not one."""
+    """True if a pyproject.toml has [tool.fictl]; the same words in a comment do not count."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace") if os.path.isfile(path) else ""
     except OSError:
@@ -60,5 +60,5 @@ def _table_in(text: str) -> bool:
     try:
         tool = tomllib.loads(text).get("tool", {})
     except tomllib.TOMLDecodeError:
-        return True  # It names fictl: reading it says the line.
+        return True  # It names fictl: reading it later reports the faulty line.
     return isinstance(tool, dict) and "fictl" in tool

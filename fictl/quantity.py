@@ -1,4 +1,4 @@
-"""Sizes, ages and counts as people write and read them: '10G', '1.5 MiB', '30d', '2 ops'."""
+"""Sizes, ages and counts in readable form: '10G', '1.5 MiB', '30d', '2 ops'."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from fictl.errors import InvalidValue, shown
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _AGES = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
-# What is longer is neither a count nor a time of anything.
+# A longer number is never a plausible count or time.
 _AMOUNT = r"([0-9]{1,15}(?:\.[0-9]{1,15})?)"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 _NUMBER = re.compile(r"[+-]?([0-9]{1,19}(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 MOST_WHOLE = (1 << 63) - 1
-LARGEST_SIZE = 1 << 40  # No axis of any tensor that fits a machine is longer.
+LARGEST_SIZE = 1 << 40  # No axis of a tensor that fits into a machine is longer.
 
 
 def parse_whole(text: str, low: int = 0, high: int = MOST_WHOLE) -> int:
-    """A whole number of ASCII digits within a range: int() takes full-width digits and '1_0'."""
+    """Parse a whole number in a range; unlike int(), accept only ASCII digits without '_'."""
     value = int(text) if _WHOLE.fullmatch(text) else None
     if value is None or not low <= value <= high:
         raise InvalidValue(f"{_quoted(text)} is not a whole number from {low} to {high}")
@@ -26,7 +26,7 @@ def parse_whole(text: str, low: int = 0, high: int = MOST_WHOLE) -> int:
 
 
 def parse_number(text: str, low: float, high: float) -> float:
-    """A finite number of ASCII digits within a range: float() takes 'nan', 'inf' and '1e999'."""
+    """Parse a finite number in a range; unlike float(), refuse 'nan', 'inf' and '1e999'."""
     value = float(text) if _NUMBER.fullmatch(text) else None
     if value is None or not low <= value <= high:
         raise InvalidValue(f"{_quoted(text)} is not a number from {low:g} to {high:g}")
@@ -34,7 +34,7 @@ def parse_number(text: str, low: float, high: float) -> float:
 
 
 def parse_size(text: str) -> int:
-    """Bytes; K, M, G and T are powers of 1024."""
+    """Parse a size to bytes; K, M, G and T are powers of 1024."""
     match = re.fullmatch(rf"{_AMOUNT}\s*([kmgt]?)(?:i?b)?", text.strip().lower())
     if not match:
         raise InvalidValue(f"{_quoted(text)} is not a size", "write it as in '500M' or '10G'")
@@ -42,7 +42,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_age(text: str) -> float:
-    """Seconds."""
+    """Parse an age to seconds."""
     match = re.fullmatch(rf"{_AMOUNT}\s*([smhdw])", text.strip().lower())
     if not match:
         raise InvalidValue(f"{_quoted(text)} is not an age", "write it as in '12h', '30d' or '2w'")
@@ -62,7 +62,7 @@ def spell_size(size: float) -> str:
 
 
 def spell_age(seconds: float) -> str:
-    """The largest unit that fills once; a clock that was set back gives no negative age."""
+    """Format an age in the largest unit that fits; never negative if the clock was set back."""
     seconds = max(0.0, seconds)
     for unit in ("w", "d", "h", "m"):
         if seconds >= _AGES[unit]:
@@ -71,7 +71,7 @@ def spell_age(seconds: float) -> str:
 
 
 def spell_time(seconds: float) -> str:
-    """Three or four digits of a duration, as in '2.55 us' or '65.1 us'."""
+    """Format a duration with three or four digits, as in '2.55 us' or '65.1 us'."""
     for unit, scale in (("us", 1e-6), ("ms", 1e-3)):
         value = seconds / scale
         if value < 1000:
@@ -80,5 +80,5 @@ def spell_time(seconds: float) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """`what` is one of them: '1 op', '2 ops'."""
+    """Format a count with its noun `what` in the singular: '1 op', '2 ops'."""
     return f"{number} {what}{'s' * (number != 1)}"

@@ -1,4 +1,4 @@
-"""Taking out of a text what others should not see: secrets, and for bug trackers who one is."""
+"""Removal of secrets from a text and, for bug trackers, of names of users and machines."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _SECRET_NAME = re.compile(
     r"KEY|TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|COOKIE|SIGNATURE|AUTH(?!OR)|(?<=_)PWD|\bsig\b",
     re.IGNORECASE,
 )
-# Names of kernels' own: how many, and how large.
+# Names of counts and sizes, which kernels use.
 _COUNT_NAME = re.compile(r"KEYS|TOKENS|KEY_?(SIZE|BITS|BYTES|LEN|DIM|PAGE|HEAD)", re.IGNORECASE)
 _COUNT = re.compile(r"[\d.,x()*+/-]{1,12}|true|false", re.IGNORECASE)
 
-# A path has made one slash of two.
+# One slash is enough: a path may have merged two.
 _CREDENTIALS = re.compile(
     r"(\b[a-z][a-z0-9+.-]*:)(?://?[^\s/:@]+:(?!\d+/)\S*|//[^\s/@]+)@", re.IGNORECASE
 )
 _QUOTED = r"""\\"(?:(?!\\").)*\\"|"[^"]*"|'[^']*'"""
-# To the end of the word, or to where the next assignment of a list begins.
+# Ends at the end of the word, or where a list's next assignment begins.
 _ASSIGNMENT = re.compile(
     rf"([\w.:-]+)(=)({_QUOTED}|(?:(?![,;|](?:\s|$|[\w.-]+=))\S)+)", re.IGNORECASE
 )
@@ -38,7 +38,7 @@ _OPTION = re.compile(
 )
 _LOGIN = re.compile(r"((?<![\w-])(?:-u|--user)[ =])\S+:\S+")
 _BEARER = re.compile(r"(\b(?:bearer|basic)\s+)[\w+/.=~-]{8,}", re.IGNORECASE)
-# How well-known services begin theirs.
+# Prefixes of well-known services' tokens.
 _ISSUED = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:AKIA|ASIA)[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}"
     r"|glpat-[\w-]{16,}|hf_[A-Za-z0-9]{16,}|sk-[\w-]{16,}|nvapi-[\w-]{16,}|npm_\w{16,}"
@@ -47,12 +47,12 @@ _ISSUED = re.compile(
 )
 _PRIVATE = re.compile(r"-----BEGIN[^-]*PRIVATE KEY-----.*?(?:-----END[^-]*-----|$)", re.DOTALL)
 
-# Names that are words of their own: hiding them would hide what a text says.
+# Names that are also ordinary words: hiding them would make a text unreadable.
 _COMMON = {"root", "user", "localhost", "nobody", "linux"}
 
 
 def hide_secrets(text: str) -> str:
-    """Hide secrets that settings and commands may hold."""
+    """Hide secrets that settings and commands may contain."""
     text = _PRIVATE.sub(HIDDEN, text)
     text = _CREDENTIALS.sub(rf"\1//{HIDDEN}@", text)
     for pattern in (_HEADER, _OPTION, _LOGIN, _BEARER):
@@ -61,11 +61,11 @@ def hide_secrets(text: str) -> str:
 
 
 def hidden(name: str, value: Any) -> Any:
-    """The value of a setting as it may be shown: a text, or a list of words."""
+    """Return the value of a setting, a text or a list of words, with its secrets hidden."""
     if isinstance(value, str):
         return HIDDEN if value and is_secret(name) else hide_secrets(value)
     if isinstance(value, list | tuple):
-        # Why in pairs: of `--token abc` the second word alone says nothing.
+        # Why in pairs: in `--token abc` the second word alone does not look like a secret.
         pairs = pairwise(["", *map(str, value)])
         return (
             [_after(one, two) if two else two for one, two in pairs]
@@ -105,10 +105,10 @@ def _without_secret(match: re.Match[str]) -> str:
 
 def _user() -> str:
     try:
-        import getpass  # It loads a terminal's settings, for a name that few commands need.
+        import getpass  # This import is slow, and few commands need the name.
 
         return getpass.getuser()
-    except (OSError, KeyError):  # A container's user without a name.
+    except (OSError, KeyError):  # In a container the user may not have a name.
         return ""
 
 

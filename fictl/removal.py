@@ -1,4 +1,4 @@
-"""Removing a folder that code which nobody trusts has written to, whatever it has left there."""
+"""Removal of a folder that untrusted code has written to, whatever its contents."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from fictl.log import warn_once
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _GET_FLAGS, _SET_FLAGS, _IMMUTABLE_OR_APPEND = 0x80086601, 0x40086602, 0x30
 _REFUSED = {errno.EACCES, errno.EPERM}
-# A process that still writes there is outrun or left alone.
+# Limits, because another process may keep writing there.
 _ROUNDS, _LONGEST_SECONDS = 3, 300.0
 
 
 def remove(folder: Path) -> None:
-    """Remove `folder` with all that is in it; a link is removed, not followed.
+    """Remove `folder` and its contents; a link is removed, not followed.
 
-    It is moved aside first, so that its name is free at once. What the system refuses to remove
-    (a mount, a file of another user) stays there, is named in one warning, and is not an error.
+    It is renamed first, so that its name is free at once. Entries that the system refuses to remove
+    (a mount, another user's file) stay, named in one warning, and are not an error.
     """
     import secrets
 
@@ -40,12 +40,12 @@ def remove(folder: Path) -> None:
 
 
 def empty(folder: int) -> OSError | None:
-    """Remove all that an open folder holds, at any depth; the first refusal, if there was one."""
+    """Remove the contents of an open folder at any depth; return the first refusal, if any."""
     return _Pit(folder).emptied()
 
 
 def _removed(path: Path) -> OSError | None:
-    """The first refusal, if there was one."""
+    """Remove one path; return the first refusal, if any."""
     name = os.fspath(path)
     if not stat.S_ISDIR(os.lstat(path).st_mode):
         return _tried(lambda: os.unlink(path), name, None)
@@ -61,11 +61,11 @@ def _removed(path: Path) -> OSError | None:
 
 
 class _Pit:
-    """A folder whose inner folders are all brought to its top, and taken apart there.
+    """A folder whose nested folders are moved to its top and emptied there.
 
-    So one folder is open at a time, names are single ones, and no depth is too deep. A folder is
-    looked into only after it was renamed, which the system refuses for a mount: nothing below
-    one, be it of the same file system, is ever seen.
+    This keeps one folder open at a time, uses single names only, and works at any depth. A folder
+    is opened only after it was renamed, which the system refuses for a mount: contents of a mount,
+    even of the same file system, are never touched.
     """
 
     def __init__(self, handle: int) -> None:
@@ -75,7 +75,7 @@ class _Pit:
         self._refused: OSError | None = None
 
     def emptied(self) -> OSError | None:
-        """The first refusal of the last round."""
+        """Empty the folder in rounds; return the first refusal of the last round."""
         for _ in range(_ROUNDS):
             refused = self._round()
             if refused is None or self._is_late():
@@ -92,7 +92,7 @@ class _Pit:
         return self._refused
 
     def _taken_apart(self, name: str) -> list[str]:
-        """The folders that were in this one: they are at the top now."""
+        """Empty and remove one folder; return the names of its folders, now at the top."""
         try:
             handle = _opened(name, self._handle)
         except OSError as error:
@@ -106,7 +106,7 @@ class _Pit:
         return entries
 
     def _unloaded(self, folder: int) -> Iterator[str]:
-        """Remove what an open folder holds; folders that hold something are brought up."""
+        """Remove the entries of an open folder; yield the folders that were moved to the top."""
         with os.scandir(folder) as entries:
             for entry in entries:
                 if self._is_late():
@@ -123,7 +123,9 @@ class _Pit:
         self._try(lambda: os.unlink(name, dir_fd=folder), name, folder)
 
     def _brought_up(self, name: str, folder: int) -> str | None:
-        """Its name at the top; None of one that was empty, or that the system holds on to."""
+        """Move a folder to the top and return its new name; None if it was empty or cannot be
+        moved.
+        """
         with suppress(OSError):
             os.rmdir(name, dir_fd=folder)
             return None
@@ -142,7 +144,7 @@ class _Pit:
         return refused is None
 
     def _note(self, error: OSError, name: str) -> None:
-        """Replace the error about a folder in use by one about what is in it."""
+        """Keep the first error, but prefer any other one to "folder not empty"."""
         if self._refused is None or self._refused.errno == errno.ENOTEMPTY:
             self._refused = OSError(error.errno, error.strerror, name)
 
@@ -151,7 +153,7 @@ class _Pit:
 
 
 def _opened(name: str, at: int | None) -> int:
-    """A folder, made its user's to change; where its mode says no, after changing that."""
+    """Open a folder and give its user full access, if necessary before opening it."""
     handle = -1
 
     def step() -> None:
@@ -168,7 +170,7 @@ def _opened(name: str, at: int | None) -> int:
 
 
 def _tried(step: Callable[[], object], name: str, at: int | None) -> OSError | None:
-    """Once more where permissions were in the way and can be changed."""
+    """Run a step; if permissions refuse it, change them and retry once. Return its error."""
     try:
         step()
     except OSError as error:
@@ -187,7 +189,7 @@ def _tried(step: Callable[[], object], name: str, at: int | None) -> OSError | N
 
 
 def _loosen(name: str, at: int | None) -> None:
-    """Change the entry itself, never what a link leads to, nor a file that has other names too."""
+    """Make the entry itself removable, never a link's target nor a file with several hard links."""
     with suppress(OSError):
         handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
         try:
@@ -202,7 +204,7 @@ def _loosen(name: str, at: int | None) -> None:
 
 
 def _clear_flags(place: str) -> None:
-    """Those of chattr that keep root from removing a file."""
+    """Clear the chattr flags that prevent even root from removing a file."""
     with suppress(OSError):
         handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -215,7 +217,7 @@ def _clear_flags(place: str) -> None:
 
 
 def _kept(path: Path) -> Path:
-    """Leftovers, under a name that nobody tries to remove again."""
+    """Rename leftovers, so that no later run tries to remove them again."""
     import secrets
 
     final = path.with_name(f"left-{secrets.token_hex(4)}")

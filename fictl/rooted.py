@@ -1,7 +1,7 @@
 """Access below a folder: reads, moves and removals that never follow a link out of it.
 
-A path is opened part by part, so that a folder swapped for a link meanwhile is an error: the root
-alone may be a link.
+A path is opened part by part, so that a folder replaced by a link meanwhile is an error; only the
+root may be a link.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove(root: Path, path: Path) -> None:
-    """The file, link or whole folder at `path`; nothing of it where something is mounted in it."""
+    """Remove the file, link or whole folder at `path`; remove nothing if it contains a mount."""
     mounted = mounts_in(path)
     if mounted:
         raise OSError(errno.EBUSY, "a file system is mounted there", mounted[0])
@@ -40,7 +40,7 @@ def remove(root: Path, path: Path) -> None:
 
 
 def read(path: Path) -> bytes:
-    """The bytes of an ordinary file: a pipe in its place is an error, and not waited for."""
+    """Read the bytes of a regular file; a pipe is refused without waiting for it."""
     with open_regular(path) as file:
         return file.read()
 
@@ -56,7 +56,7 @@ def move(root: Path, source: Path, target: Path) -> None:
 
 
 def mounts_in(path: Path) -> list[str]:
-    """The places at or below `path` where file systems are mounted, the same one again, too."""
+    """List the mount points at or below `path`, including bind mounts of the same file system."""
     try:
         lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
     except OSError:
@@ -82,7 +82,7 @@ def _opened(root: Path, folder: Path) -> Iterator[int]:
 
 
 def _entered(here: int, name: str) -> int:
-    """The folder of that name, in place of the one that it is in."""
+    """Open the folder of that name and close the one that contains it."""
     inner = os.open(name, _FOLDER, dir_fd=here)
     os.close(here)
     return inner

@@ -1,4 +1,4 @@
-"""Records that carry their own hash: what was changed by a disk, or by hand, is noticed."""
+"""Records with their own hash, so that changes by a disk error or by hand are detected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SEAL = "sha256"
 
 
 class BrokenSeal(ValueError):
-    """A record is not what it was when it was written."""
+    """A record differs from what was written."""
 
 
 def seal(data: Mapping[str, Any], indent: int | None = None) -> str:
@@ -20,7 +20,7 @@ def seal(data: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def unseal(text: str | bytes, required: bool = True) -> dict[str, Any]:
-    """Decode a sealed record. Unless `required`, a record without a seal, of older versions, passes."""
+    """Decode a sealed record; unless `required`, accept older records without a seal."""
     data = json.loads(text)
     if not isinstance(data, dict):
         raise BrokenSeal("it is not a record")

@@ -1,4 +1,4 @@
-"""One setting: a flag, a variable or a line of the settings file, read and checked in one way."""
+"""One setting: a flag, a variable or a line of the settings file, with one parser."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of a value: a flag, the environment, the file, or nobody; `place` is where."""
+    """Origin of a value: flag, environment, file or default; `place` says where exactly."""
 
     kind: str
     place: str = ""
     text: str = ""
 
 
-_BLANKS = " \t\r\n"  # Other spaces are no part of a value by mistake alone.
+_BLANKS = " \t\r\n"  # Only these are stripped: other spaces are not accidental.
 _DEFAULT = Origin("default")
 _flags: dict[str, Origin] = {}
 
 
 @dataclass(frozen=True)
 class Setting(Generic[T]):
-    """One variable. Empty counts as unset; a value that cannot be read is an error that names it."""
+    """One setting. Empty counts as unset; an error about an invalid value names the setting."""
 
     name: str
     kind: str
@@ -43,14 +43,14 @@ class Setting(Generic[T]):
     also: tuple[str, ...] = ()
 
     def origin(self) -> Origin:
-        """The flag, else the variable, else the line of the settings file that decides."""
+        """Return where the value comes from: flag, else variable, else settings file."""
         if self.name in _flags:
             return _flags[self.name]
         for name in (self.name, *self.also):
             text = os.environ.get(name, "").strip(_BLANKS)
             if text:
                 return Origin("environment", name, text)
-        # What names the file cannot stand in it.
+        # The setting that names the file cannot be in the file.
         if self.name.startswith(PREFIX) and self is not CONFIG:
             file = file_in_use()
             text = file.text(self.name, self.kind).strip(_BLANKS)
@@ -62,7 +62,7 @@ class Setting(Generic[T]):
         try:
             return self._value(self.origin())
         except InvalidValue:
-            _file.cache_clear()  # The user is told to mend it.
+            _file.cache_clear()  # The user may correct the file after this error.
             raise
 
     def _value(self, origin: Origin) -> T:
@@ -80,7 +80,7 @@ class Setting(Generic[T]):
             raise InvalidValue(f"{text} cannot be read: {why}", hint or self.doc) from None
 
     def set_by_flag(self, flag: str, text: str) -> None:
-        """Set a value from the command line: in this process it has precedence over everything else."""
+        """Set a value from the command line, which overrides every other origin in this process."""
         _flags[self.name] = Origin("flag", flag, text)
 
 
@@ -102,10 +102,10 @@ def file_in_use() -> SettingsFile:
 
 @cache
 def _file(*_variables: str | None) -> SettingsFile:
-    """Found once for these values of the variables that decide where it is."""
+    """Load the settings file, once for each value of the variables that determine its path."""
     try:
         folder = XDG_CONFIG_HOME.get() or Path("~/.config").expanduser()
-    except RuntimeError:  # A user without a home has no file there.
+    except RuntimeError:  # A user without a home folder has no settings file there.
         folder = Path(os.devnull)
     named = CONFIG.get()
     if named is not None and not os.path.exists(named):

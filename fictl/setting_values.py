@@ -1,4 +1,4 @@
-"""Parsers of settings' values: functions of a text, whose errors say what they expect."""
+"""Parsers of settings' values: functions of a text; their errors say what is expected."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def whole(low: int, high: int) -> Callable[[str], int]:
     return parse
 
 
-# A process at a time on each core of the largest machine there is; seconds of a week.
+# One process per core of the largest machine; seconds of a week.
 MOST_PROCESSES, WEEK = 65_536, 604_800
 
 
@@ -47,7 +47,7 @@ def choice(*values: str) -> Callable[[str], str]:
     return parse
 
 
-# What a level of the call log is called, and what each adds to the one before.
+# Names of the call log's levels; each adds to the level before it.
 _LEVELS = {"off": 0, "calls": 1, "values": 3, "statistics": 5, "dumps": 10}
 DUMPS = _LEVELS["dumps"]
 
@@ -87,7 +87,7 @@ def path(text: str) -> Path:
 
 
 def tuned(text: str) -> Path | None:
-    """Path() is the place that the tuner itself writes to."""
+    """Parse a path; Path() stands for the tuner's own default file."""
     if text.lower() in _FALSE:
         return None
     return Path() if text.lower() in _TRUE else path(text)

@@ -1,4 +1,4 @@
-"""Every setting of fictl: name, type, default, meaning, origin. Nothing else reads the environment."""
+"""All settings of fictl: name, type, default, meaning. No other module reads the environment."""
 
 from __future__ import annotations
 
@@ -333,7 +333,7 @@ SETTINGS: tuple[Setting[Any], ...] = tuple(
 
 
 def unreadable() -> list[str]:
-    """List the problems in values of fictl's own settings, whether or not somebody reads them."""
+    """List the problems in values of fictl's own settings, including unused ones."""
     problems = []
     for setting in (candidate for candidate in SETTINGS if candidate.name.startswith(PREFIX)):
         try:
@@ -344,7 +344,7 @@ def unreadable() -> list[str]:
 
 
 def file_problem() -> InvalidValue | None:
-    """Why the settings file cannot be read."""
+    """Return the error that makes the settings file unreadable, or None."""
     try:
         file_in_use()
     except InvalidValue as error:
@@ -353,9 +353,9 @@ def file_problem() -> InvalidValue | None:
 
 
 def unknown(known: Iterable[str] = ()) -> list[tuple[str, str]]:
-    """FICTL_ names that mean nothing, each with the name that it may be meant for, or ''.
+    """List unknown FICTL_ names, each with the similar known name, or ''.
 
-    `known` are names beyond those here: the settings of ops.
+    known: further known names: the settings of ops.
     """
     import difflib
 

@@ -1,6 +1,6 @@
-"""The user's settings file: what they always want, under the variables' names in lower case.
+"""The user's settings file, whose keys are the variables' names in lower case.
 
-`max_jobs = 4` in it is FICTL_MAX_JOBS=4, unless the environment says something else.
+`max_jobs = 4` in it means FICTL_MAX_JOBS=4, unless the environment sets another value.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ PREFIX = "FICTL_"
 _LARGEST = 1 << 20
 _WHAT = "it is a text file of at most 1 MiB, in UTF-8: key = value"
 
-# How a list is written in the one variable that it stands for.
+# How to write a list as the value of one variable.
 _JOIN = {"paths": os.pathsep.join, "words": shlex.join}
 
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """The file's values by variable; none for a missing file."""
+    """The file's values by variable; empty without a file."""
 
     path: Path
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class SettingsFile:
         return f"{self.path}:{self.lines[variable]}"
 
     def text(self, variable: str, kind: str) -> str:
-        """The value as it would stand in the environment."""
+        """Format the value as the environment would hold it."""
         if variable not in self.values:
             return ""
         value = self.values[variable]
@@ -55,13 +55,13 @@ class SettingsFile:
 
 
 def read(path: Path) -> SettingsFile:
-    """The file as it is now."""
+    """Read the file in its current state."""
     try:
         text = read_text(path, largest=_LARGEST)
     except UnicodeDecodeError as error:
         raise InvalidValue(f"{path} cannot be read: it is not UTF-8: {error}", _WHAT) from error
     except OSError as error:
-        # A home that may not be searched, as that of who called sudo, has no file for us.
+        # An unsearchable home, such as that of sudo's caller, counts as one without a file.
         if not os.path.lexists(path):
             return SettingsFile(path)
         if isinstance(error, FileNotFoundError):

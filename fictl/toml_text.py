@@ -1,4 +1,4 @@
-"""TOML that somebody wrote: what is wrong in it is one kind of error, and no text takes long."""
+"""Parsing of a user's TOML: only one kind of error, and bounded time for any text."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class TomlError(ValueError):
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """TomlError is all that it raises."""
+    """Parse TOML; raise only TomlError."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
     for number, line in enumerate(text.splitlines(), 1):
-        # Why first: the parser takes the square of a key's parts, which is minutes for 100,000.
+        # Why first: parsing time grows as the square of a key's parts: minutes for 100,000.
         if _key(line).count(".") > _DEEPEST:
             raise TomlError(f"a key of more than {_DEEPEST} parts (at line {number}, column 1)")
     try:
@@ -32,7 +32,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _key(line: str) -> str:
-    """Return the key of a table or of a value; '' if the line is in the middle of something."""
+    """Return the key of a table or value on this line; '' if the line is inside a value."""
     if line.lstrip().startswith("["):
         return line.partition("]")[0]
     key, equals, _ = line.partition("=")

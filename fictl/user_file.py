@@ -1,7 +1,7 @@
-"""Files that a user names or owns: read and written only where they are regular files.
+"""Files that a user names or owns, read and written only if they are regular files.
 
-A FIFO would wait for its other end and a device may never end, so neither is opened to the end:
-both are refused with the OSError that a caller handles anyway.
+A FIFO would wait for its other end, and a device may never end. Both are refused with an OSError,
+which callers handle anyway.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _KINDS = (
 def read_text(
     path: Path, encoding: str = "utf-8", errors: str = "strict", largest: int = LARGEST
 ) -> str:
-    """The text of a regular file, with the lines' ends as Python reads them."""
+    """Read the text of a regular file, with Python's universal newlines."""
     return TextIOWrapper(BytesIO(read_bytes(path, largest)), encoding, errors).read()
 
 
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
-    """The bytes of a regular file."""
+    """Read the bytes of a regular file."""
     with open_regular(path) as file:
         info = os.fstat(file.fileno())
         if info.st_size > largest:
@@ -46,7 +46,7 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """A regular file, to be read in parts."""
+    """Open a regular file for reading in parts."""
     require_regular(path)
     file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115  (the caller's)
     try:
@@ -58,7 +58,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Between the look and the opening it may have become a FIFO."""
+    """Open without blocking: the file may have become a FIFO since it was checked."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
 
 
@@ -70,7 +70,7 @@ def require_regular(path: Path) -> os.stat_result:
 
 
 def require_writable(option: str, path: Path, *, makes_folders: bool = False) -> None:
-    """Refuse, before any work, a place where `option` could not be written; nothing is changed."""
+    """Refuse, before any work, a path where `option` could not be written; change nothing."""
     try:
         if makes_folders and not os.path.exists(path.parent):
             _require_folder(path.parent)
@@ -81,7 +81,7 @@ def require_writable(option: str, path: Path, *, makes_folders: bool = False) ->
 
 
 def require_folder(option: str, path: Path) -> None:
-    """Refuse, before any work, what neither is a folder nor can become one."""
+    """Refuse, before any work, a path that is not a folder and cannot become one."""
     try:
         _require_folder(path)
     except OSError as error:
@@ -89,7 +89,7 @@ def require_folder(option: str, path: Path) -> None:
 
 
 def write_text(option: str, path: Path, text: str) -> None:
-    """Write what `option` asks for, and the folders to it; anything but a file is refused."""
+    """Write the file of `option` and create its folders; refuse anything but a regular file."""
     require_writable(option, path, makes_folders=True)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def _refuse_other(path: Path, mode: int) -> None:
 
 
 def _require_folder(path: Path) -> None:
-    """Check that whatever exists on the way to the file is a folder."""
+    """Check that every existing part of the path to the file is a folder."""
     if os.path.realpath(path).startswith(_OF_THE_KERNEL):
         raise OSError(errno.EINVAL, "is the kernel's, not a folder of files", str(path))
     there = path.absolute()
@@ -133,6 +133,6 @@ def _try_to_write(path: Path) -> None:
         if not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         return
-    # Why by making it: what a file system such as /proc refuses, no mode bit tells.
+    # Why by creating it: mode bits do not show what a file system such as /proc refuses.
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
     os.unlink(path)

@@ -1,4 +1,4 @@
-"""The version, written here and nowhere else, and the commit that this code was made from."""
+"""The version, defined only here, and the commit of this code."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from fictl.paths import PACKAGE
 
 VERSION = "0.1.0"
 
-# In the package, written when a wheel or an sdist is built; a checkout has none and asks git.
+# Written into the package when a wheel or sdist is built; a checkout asks git instead.
 COMMIT_FILE = "commit.txt"
 
 
 @cache
 def commit() -> str:
-    """The full hash, or '' where nobody knows it."""
+    """Return the full hash, or '' if it is unknown."""
     recorded = PACKAGE / COMMIT_FILE
     if os.path.isfile(recorded):
         return recorded.read_text(encoding="utf-8").strip()
-    # Why: an unpacked copy inside another project's checkout is not at that project's commit.
+    # Why: a copy unpacked inside another project's checkout is not at that project's commit.
     if not os.path.exists(PACKAGE.parent / ".git"):
         return ""
     try:
@@ -32,5 +32,5 @@ def commit() -> str:
 
 
 def describe() -> str:
-    """`fictl 0.1.0 (commit 3f2a91c)`: for --version, reports and results."""
+    """Describe this version, as in `fictl 0.1.0 (commit 3f2a91c)`, for --version and reports."""
     return f"fictl {VERSION}" + (f" (commit {commit()[:7]})" if commit() else "")

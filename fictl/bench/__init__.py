@@ -1,4 +1,4 @@
-"""Benchmarks of ops: what is timed, the checks before and after, and the results kept."""
+"""Benchmarks of ops: timing, checks before and after it, and stored results."""
 
 from typing import TYPE_CHECKING
 

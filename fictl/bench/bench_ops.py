@@ -1,4 +1,4 @@
-"""Benchmarks of ops: a process for each, so that a hang or a fault of one leaves the others alone."""
+"""Benchmarks of ops, each in its own process, so that a hang or fault affects no other op."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fictl.process import TimedOut, TimeLimit
 from fictl.project import Project, select
 from fictl.toolchain import require_gpu
 
-# Until the first case: imports and a build, which are not what --timeout bounds.
+# Limit until the first case: --timeout does not include imports and the build.
 _START_SECONDS = 600.0
 
 
@@ -52,7 +52,7 @@ def bench_file(
 ) -> BenchReport:
     """Benchmark one .cu file; `values` are its tensors ('4096x4096:bfloat16') and scalars ('2.0').
 
-    Those left out are in its comment `// bench: …`.
+    Missing values come from the file's comment `// bench: …`.
     """
     request = FileRequest(path.absolute(), dict(values), settings.DEVICE.get(), options)
     return _run([Measurement(path.name, request)], options, observer)
@@ -60,7 +60,7 @@ def bench_file(
 
 @dataclass(frozen=True)
 class Measurement:
-    """A request for one op, which people call `op`; a process of its own measures it."""
+    """A request to measure one op in its own process; `op` is its name in messages."""
 
     op: str
     request: BenchRequest | FileRequest | RevisionsRequest
@@ -79,7 +79,7 @@ _PROGRAMS: Mapping[type, str] = {
 
 
 def measure(jobs: Sequence[Measurement], observer: BenchObserver) -> BenchReport:
-    """Rows of all that could be measured; there may be none."""
+    """Run the measurements and return the rows of all that succeeded, possibly none."""
     return _report(_talks(jobs, observer))
 
 
@@ -125,7 +125,7 @@ def _talk(job: Measurement, observer: BenchObserver) -> Conversation:
 
 
 def _require_baseline(rows: Sequence[Row], options: BenchOptions) -> None:
-    """Raise where no requested baseline could be timed: there is nothing to compare with."""
+    """Raise if no requested baseline could be timed: there is nothing to compare with."""
     others = [row for row in rows if row.is_baseline]
     ours = any(row.status == TIMED and not row.is_baseline for row in rows)
     if options.baselines and ours and not any(row.status == TIMED for row in others):

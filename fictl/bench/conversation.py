@@ -1,4 +1,4 @@
-"""Conversation with the process of one op, and what its end means where it did not say that itself."""
+"""Conversation with the process that measures an op, and the meaning of an unexpected end."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from fictl.process import ending
 
 @dataclass
 class Conversation:
-    """`rows` come as they are measured: those that came stay when the process goes.
+    """Messages of one process. Rows are added as they arrive, and are kept if the process ends.
 
-    `first_case` is called when the process has started and built what it measures.
+    first_case: called when the process has started and built the op.
     """
 
     op: str
@@ -57,7 +57,7 @@ class Conversation:
         )
 
     def closed(self, code: int) -> None:
-        """The process has ended; an error that it reported is raised here."""
+        """Handle the end of the process; raise an error that it reported."""
         if self.listener.error is not None:
             raise self.listener.error
         if not self.listener.done:
@@ -70,7 +70,7 @@ class Conversation:
         return f"it ended its process with {ending(code)}" + (f": {last}" if last else "")
 
     def ended(self, why: str) -> None:
-        """Too early: the case that was running has failed, those behind it were not run."""
+        """Handle an early end: the running case has failed, later ones were not run."""
         if not self._begun:
             raise FictlError(f"{self.op}: {why}", self.listener.last_words(1).strip())
         case = self._begun[-1]

@@ -1,4 +1,4 @@
-"""Environment of a result: machine, versions, and what there is to be wary of."""
+"""Environment of a result: machine, versions, and reasons for doubt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EMULATED = "emulated: these are times of the host, not of a GPU"
 
 
 def environment(device: str, talks: Sequence[Conversation]) -> Environment:
-    """Environment of all processes of a run: versions and ceilings are those of the first."""
+    """Collect the environment of all processes of a run; versions and ceilings are the first's."""
     versions = next((talk.versions for talk in talks if talk.versions), None)
     before = next((talk.before for talk in talks if talk.before), None)
     known = [

@@ -1,4 +1,4 @@
-"""Results as other programs read them: CSV with a column for each axis, JSON lines with everything."""
+"""Export of results: CSV with a column for each axis, or JSON lines with all fields."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 from fictl.bench.result import SCHEMA, BenchReport
 from fictl.bench.row import Row
 
-# What is a list or an object has no place in a cell; JSON lines have it.
+# Lists and objects do not fit in a cell; JSON lines contain them.
 _LISTS = {"sizes", "samples", "kernels", "passing"}
 
 
 def write_csv(report: BenchReport, path: Path) -> None:
-    """A line a row, quoted where it must be; `axis.rows` is the size of the axis rows."""
+    """Write a line for each row, quoted if needed; `axis.rows` is the size of the axis rows."""
     axes = list(dict.fromkeys(axis for row in report.rows for axis in row.sizes))
     lines = [_environment(report) | _cells(row, axes) for row in report.rows]
     text = io.StringIO()
@@ -28,7 +28,7 @@ def write_csv(report: BenchReport, path: Path) -> None:
 
 
 def write_jsonl(report: BenchReport, path: Path) -> None:
-    """A line a row: the schema, the environment, then what the row has."""
+    """Write a line for each row: the schema, the environment, then the row's fields."""
     environment = report.to_dict()["environment"]
     rows = ({"schema": SCHEMA, "environment": environment, **row.to_dict()} for row in report.rows)
     _write(path, "".join(f"{json.dumps(row)}\n" for row in rows))

@@ -1,4 +1,4 @@
-"""Requests to the process that measures an op, and what it sends while it does."""
+"""Requests to the process that measures an op, and its messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FileRequest:
 
 @dataclass(frozen=True)
 class RevisionsRequest:
-    """Measure an op folder of two revisions; `sides` are `label -> op.py`, the newer one first."""
+    """Measure an op folder in two revisions; `sides` maps label to op.py, the newer one first."""
 
     op: str
     sides: Mapping[str, Path]
@@ -44,14 +44,14 @@ class RevisionsRequest:
 
 @dataclass(frozen=True)
 class CasesCounted:
-    """So many cases are next."""
+    """Number of cases that follow."""
 
     count: int
 
 
 @dataclass(frozen=True)
 class CaseStarted:
-    """One of them begins."""
+    """A case begins."""
 
     function: str
     case: str
@@ -62,14 +62,14 @@ class CaseStarted:
 
 @dataclass(frozen=True)
 class RoundTimed:
-    """So many rounds of the case were timed."""
+    """Number of rounds of the case timed so far."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class RowMeasured:
-    """One side of the case is done."""
+    """The finished row of one side of the case."""
 
     row: Row
 
@@ -91,7 +91,7 @@ class VersionsFound:
 
 @dataclass(frozen=True)
 class GpuBefore:
-    """Ceilings and state of the GPU before the first case; None is what nvidia-smi does not tell."""
+    """Ceilings and state of the GPU before the first case; None if nvidia-smi does not tell."""
 
     ceilings: Mapping[str, float]
     state: GpuState | None

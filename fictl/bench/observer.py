@@ -6,19 +6,19 @@ from fictl.bench.row import Row
 
 
 class BenchObserver:
-    """Hears nothing of it: the default."""
+    """Observer that ignores all progress: the default."""
 
     def cases(self, op: str, count: int) -> None:
-        """So many cases of an op are next."""
+        """Receive the number of cases of an op that follow."""
 
     def case(self, name: str) -> None:
-        """One of them begins."""
+        """Receive the name of a case that begins."""
 
     def round(self, number: int) -> None:
-        """So many rounds of it were timed."""
+        """Receive the number of rounds of the case timed so far."""
 
     def row(self, row: Row) -> None:
-        """One side of it is done."""
+        """Receive the finished row of one side."""
 
     def line(self, text: str) -> None:
-        """Something else that the process of the op says: a build, a warning."""
+        """Receive other output of the op's process: a build, a warning."""

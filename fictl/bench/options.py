@@ -1,4 +1,4 @@
-"""Options of a benchmark: which cases and sides, how they are timed, and for how long."""
+"""Options of a benchmark: cases, sides, timing, and time limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cases that a benchmark would time, for --dry-run: no GPU is touched, and no tensor is made."""
+"""Cases that a benchmark would time, for --dry-run; it uses no GPU and allocates no tensor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fictl.quantity import spell_size
 
 @dataclass(frozen=True)
 class Planned:
-    """One case; `bytes` is None where its data decides."""
+    """One case; `bytes` is None if it depends on the data."""
 
     op: str
     case: str

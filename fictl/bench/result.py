@@ -1,4 +1,4 @@
-"""Results of benchmarks: on what they were measured, row by row, as a file that others read."""
+"""Results of benchmarks: the environment and the rows, as a file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ SCHEMA = "fictl.bench/1"
 
 @dataclass(frozen=True)
 class Environment:
-    """`before` and `after` are the GPU's states (fictl.timing.gpu_state), None without a GPU.
+    """Machine and versions of a result.
 
-    `ceilings` are bytes/s and flop/s, measured in the same run. `warnings` are for people.
+    before, after: states of the GPU (fictl.timing.gpu_state); None without a GPU.
+    ceilings: bytes/s and FLOP/s, measured in the same run.
+    warnings: text for readers.
     """
 
     device: str
@@ -42,7 +44,7 @@ class Environment:
 
     @property
     def sm_mhz(self) -> int | None:
-        """Clock of the SMs after the run: that is when they were busy."""
+        """Return the clock of the SMs after the run, when they were busy."""
         return (self.after or self.before or {}).get("sm_mhz")
 
 
@@ -55,7 +57,7 @@ class BenchReport:
 
     @property
     def exit_code(self) -> int:
-        """1 where an op is wrong or failed, 3 where nothing could be timed."""
+        """Return 1 if an op is wrong or failed, 3 if nothing could be timed, else 0."""
         if any(row.status in (WRONG, FAILED) and not row.is_baseline for row in self.rows):
             return 1
         return 0 if any(row.status == TIMED for row in self.rows) else 3
@@ -80,7 +82,7 @@ def save(report: BenchReport, path: Path) -> None:
 
 
 def load(path: Path) -> BenchReport:
-    """A file of `save`, or what `fictl bench --json` printed."""
+    """Load a file written by `save`, or the output of `fictl bench --json`."""
     try:
         document = json.loads(read_text(path))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""One row of a result: one side of one case, its samples, and what was checked."""
+"""One row of a result: one side of one case, its samples, and the checks."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Row:
     """`samples` are seconds; samples[i] of all rows of a case and step are of the same round.
 
     op: as `project/family/module`. side: 'fictl', one of its backends, or a baseline.
-    passing: optional inputs that it has, and scalars that are not the trace's.
-    step: 'run', or 'plan' of a class: the host's work included, in rounds of its own.
-    status: 'timed'; 'wrong' (not what the reference says), 'failed' (an error or a hang), 'skipped'
-        (cannot run here); `note` says why, or what else there is to know.
-    joules, watts: energy of one call and the board's power, where they were asked for.
+    passing: optional inputs that are passed, and scalars that differ from the trace's.
+    step: 'run'; or 'plan' of a class, including the host's work and in separate rounds.
+    status: 'timed'; 'wrong' (differs from the reference), 'failed' (an error or a hang), 'skipped'
+        (cannot run here); `note` gives the reason, or a remark.
+    joules, watts: energy of one call and the board's power, if requested.
     key: the op's recipe in the build cache. checked: against the reference, before and after.
-    bytes, flops: of one call, as the trace says. of_ceiling: the share of `ceiling` reached.
+    bytes, flops: of one call, by the trace. of_ceiling: the share of `ceiling` reached.
     """
 
     op: str
@@ -65,7 +65,7 @@ class Row:
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:
-        """Confidence interval of the median, at 95 %."""
+        """Return the 95 % confidence interval of the median."""
         return statistics.interval(self.samples) if self.samples else (None, None)
 
     @property
@@ -90,7 +90,7 @@ class Row:
         return replace(self, of_ceiling=shares[best], ceiling=best) if best else self
 
     def refused(self, status: str, note: str) -> Row:
-        """The same row without the times, which do not count."""
+        """Return the row without its times, which do not count."""
         return replace(
             self,
             status=status,

@@ -1,4 +1,4 @@
-"""The baselines that a project keeps: a file an op, in a folder for each GPU and clock."""
+"""Baselines that a project keeps: a file for each op, in a folder for each GPU and clock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BOOSTS = 0.97
 
 
 def store(report: BenchReport, folders: tuple[OpFolder, ...]) -> list[Path]:
-    """Write `<project>/benchmarks/<gpu>-<MHz>/<op>.json`; a file that is there is replaced."""
+    """Write `<project>/benchmarks/<gpu>-<MHz>/<op>.json`, replacing existing files."""
     if not report.environment.gpu:
         raise UsageError(
             "times of the emulated device are no baseline", "--out FILE keeps them anywhere else"
@@ -37,7 +37,7 @@ def _stored(report: BenchReport, folders: tuple[OpFolder, ...]) -> Iterator[Path
 
 
 def _machine(environment: Environment) -> str:
-    """`h200-1980`: of a clock that was not held down, the one that the GPU is sold with."""
+    """Name the folder, as in `h200-1980`; a clock near the GPU's highest counts as the highest."""
     state = environment.after or environment.before or {}
     clock, most = state.get("sm_mhz") or 0, state.get("max_sm_mhz") or 0
     shown = most if clock >= _BOOSTS * most else clock

@@ -1,4 +1,4 @@
-"""`--axis n=1:65536:*2`: the sizes that an axis takes in place of those of the cases."""
+"""Values of `--axis n=1:65536:*2`: the sizes that replace an axis of the cases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST = 1000
 
 
 def parse_axis(text: str) -> tuple[str, tuple[int, ...]]:
-    """`n=1,2,4`, `n=8:64:8` or `n=1:65536:*2`; both ends are in it, the last one if it is met."""
+    """Parse `n=1,2,4`, `n=8:64:8` or `n=1:65536:*2`; the end is included if a step meets it."""
     name, equals, sizes = text.partition("=")
     if not (equals and name.strip().isidentifier()):
         raise InvalidValue(f"{text!r} is not an axis", _AS_IN)

@@ -1,4 +1,4 @@
-"""Comparison of results with their reference; a message says where they differ most."""
+"""Comparison of results with their reference; messages say where they differ most."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ def assert_right(
     """Raise an AssertionError where a result is wrong.
 
     The template's judge decides, if it has one; else each result must be close to the expected one.
-    `inputs` are by parameter, as they were before the call, `results` by output. `expected` returns
-    the reference's results in the order of the outputs; it is not called where there is a judge.
+
+    inputs: by parameter, as they were before the call.
+    results: by output.
+    expected: returns the reference's results in output order; not called if there is a judge.
     """
     if template.judge is not None:
         template.judge(inputs, results)
@@ -36,7 +38,7 @@ def mismatch(
     results: Callable[[], Mapping[str, Any]],
     expected: Callable[[], Iterable[Any]],
 ) -> str:
-    """Compare results and return the message of `assert_right`; '' where they are right."""
+    """Compare results and return the message of `assert_right`; '' if they are right."""
     try:
         assert_right(template, inputs, results(), expected)
     except AssertionError as error:
@@ -67,7 +69,7 @@ def assert_close(
     got, want = actual.to(torch.float64), expected.to(torch.float64)
     near = torch.isclose(got, want, rtol=relative, atol=absolute, equal_nan=True)
     if actual.dtype.is_floating_point:
-        # Rounding gives infinity beyond the format's range, and close below its end.
+        # Rounding gives infinity beyond the format's range, and also just below its end.
         limits = torch.finfo(actual.dtype)
         beyond = want.abs() > limits.max * (1 - relative)
         near |= beyond & (got == want.sign() * torch.inf)

@@ -16,7 +16,7 @@ class Contender:
     """One implementation in a case.
 
     prepare: makes (plan, run) of the inputs and outputs.
-    takes_outputs: outputs are allocated for it; else `prepare` gets none.
+    takes_outputs: its outputs are allocated and passed to `prepare`; else `prepare` gets none.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Contender:
 
 
 def own(subject: Subject, backend: str = "") -> Contender:
-    """The op, or one of its backends under that backend's name."""
+    """Make the contender for the op, or for one of its backends under that backend's name."""
     chosen = {"backend": backend} if backend else {}
     return Contender(
         backend or OURS,

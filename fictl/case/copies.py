@@ -1,4 +1,4 @@
-"""Copies of a call's arguments, so that a call may write them and the caller's stay as they are."""
+"""Copies of a call's arguments, so that a call cannot change the caller's tensors."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import torch
 
 from fictl.case.poison import poison
 
-# Bytes. A kernel chooses its loads by alignment: up to here, a copy is aligned as its original.
+# Bytes up to which a copy keeps its original's alignment, by which kernels choose their loads.
 _ALIGNMENT = 256
 
 
 def copied(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Copy the tensors among the arguments, also those in lists.
+    """Copy the tensors among the arguments, including those in lists.
 
-    Two names of one tensor, as of a call in place, are two names of one copy.
+    A tensor passed under two names, as in an in-place call, is copied once.
     """
     copies: dict[int, torch.Tensor] = {}
 
@@ -38,7 +38,7 @@ def poisoned_like(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def bytes_of(arguments: Mapping[str, Any]) -> int:
-    """Add up the bytes of all tensors; one with two names counts once."""
+    """Add up the bytes of all tensors; a tensor under two names counts once."""
     sizes: dict[int, int] = {}
 
     def add(value: Any) -> None:
@@ -62,7 +62,7 @@ def _copy(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _span(tensor: torch.Tensor) -> torch.Tensor:
-    """The memory from the first element to the last, as a tensor of one dimension."""
+    """View the memory from the first element to the last as a tensor of one dimension."""
     pairs = zip(tensor.shape, tensor.stride(), strict=True)
     length = 1 + sum((size - 1) * stride for size, stride in pairs) if tensor.numel() else 0
     return tensor.as_strided((length,), (1,), tensor.storage_offset())

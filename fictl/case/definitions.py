@@ -1,4 +1,4 @@
-"""Benchmark definitions of a project's ops, made from their cases and stored beside its tests."""
+"""Benchmark definitions of a project's ops, generated from their cases, stored beside its tests."""
 
 from __future__ import annotations
 
@@ -42,13 +42,15 @@ class Traced:
 
     @property
     def place(self) -> Path:
-        """`tests/trace/definitions/<function>` of its project."""
+        """Return the path `tests/trace/definitions/<function>` in its project."""
         tests = self.folder.project.tests
         root = tests.parent if tests.name == "kernels" else tests
         return root / "trace" / "definitions" / self.name
 
     def definitions(self) -> dict[str, Definition]:
-        """Definitions by name, one for each set of constant sizes, dtypes and optional inputs."""
+        """Return definitions by name, one for each set of constant sizes, dtypes and optional
+        inputs.
+        """
         definitions: dict[str, Definition] = {}
         for case in self.cases:
             own = self.definition(case)
@@ -66,7 +68,7 @@ class Traced:
 
 
 def traced(folders: Sequence[OpFolder]) -> Iterator[Traced]:
-    """Every public function of these folders."""
+    """Yield every public function of these folders."""
     for folder in folders:
         for declared in folder.declarations():
             yield Traced(folder, declared.name)
@@ -75,7 +77,7 @@ def traced(folders: Sequence[OpFolder]) -> Iterator[Traced]:
 def export(every: Iterable[Traced], folder: Path, dry_run: bool = False) -> list[Path]:
     """Write `<folder>/<op_type>/<name>.json` for every definition, and return the paths.
 
-    Two ops with different definitions of one name are an error.
+    Raise if two ops have different definitions under one name.
     """
     by_path: dict[Path, Definition] = {}
     for function in every:

@@ -1,6 +1,6 @@
-"""Faults that are not a test's own: a GPU whose context is lost, memory that is used up.
+"""Faults not caused by the test itself: a lost GPU context, or memory that ran out.
 
-torch is used only where the test has imported it.
+torch is used only if the test has imported it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 
-# Errors without a class of their own: torch's allocator of host memory, cudaMalloc and cuBLAS.
+# Out-of-memory errors without their own class: torch's host allocator, cudaMalloc, cuBLAS.
 _USED_UP = re.compile(
     r"DefaultCPUAllocator: (?:can't allocate|not enough) memory|CUDA(?: error:)? out of memory"
     r"|cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED"
@@ -16,7 +16,7 @@ _USED_UP = re.compile(
 
 
 def device_fault() -> Exception | None:
-    """The GPU's error once a fault has destroyed this process's context; else None."""
+    """Return the GPU's error if a fault has destroyed this process's context; else None."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_initialized():
         return None
@@ -28,7 +28,7 @@ def device_fault() -> Exception | None:
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
-    """True if memory of the GPU or the host was used up, also as the cause of another error."""
+    """True if GPU or host memory ran out, also as the cause of another error."""
     if error is None:
         return False
     torch = sys.modules.get("torch")

@@ -1,4 +1,4 @@
-"""Lock of a GPU, so that one run at a time uses it, and the names of the GPUs."""
+"""GPU lock, so that only one run at a time uses the GPU; names of the GPUs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POLL_SECONDS = 0.2
 
 
 def gpu_names() -> list[str]:
-    """Names of the GPUs that this process may use, as CUDA_VISIBLE_DEVICES has them."""
+    """Return the names of the visible GPUs, as in CUDA_VISIBLE_DEVICES."""
     from fictl.toolchain import visible_gpus
 
     here = len(visible_gpus())
@@ -28,7 +28,7 @@ def gpu_names() -> list[str]:
 
 
 def lock_of(gpu: str) -> Path:
-    """Path of a GPU's lock file, named by user and by UUID, which is the same in every process."""
+    """Return a GPU's lock file, named by user and by UUID, which is the same in every process."""
     answer = ask(["nvidia-smi", "-i", gpu, "--query-gpu=uuid", "--format=csv,noheader"])
     uuid = answer.output.strip().partition("\n")[0]
     if answer.code or not uuid.startswith(("GPU-", "MIG-")):

@@ -1,4 +1,4 @@
-"""Inputs of a case, made from its trace: by its `init`, the rest at random."""
+"""Inputs of a case: by the `init` of its trace, else random."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ def _random(
 def _extreme(
     normal: torch.Tensor, dtype: torch.dtype, kind: str, generator: torch.Generator
 ) -> torch.Tensor:
-    """Turn normal numbers into another kind of values.
+    """Convert normal numbers to another kind of values.
 
-    The factors of large and small ones are powers of two, chosen for the range of float16.
+    The factors for large and small values are powers of two within the range of float16.
     """
     import torch
 
@@ -111,7 +111,7 @@ def _extreme(
 
 
 def _nonfinite(normal: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Put one NaN and, in another place, one infinity among the numbers."""
+    """Replace two of the numbers: one by NaN, another by infinity."""
     import torch
 
     device, count = normal.device, normal.numel()

@@ -1,4 +1,4 @@
-"""A request for one case of an op, and what a program that runs it sends."""
+"""Request for one case of an op, and the messages of the program that runs it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fictl.case.options import CaseOptions
 
 @dataclass(frozen=True)
 class CaseRequest:
-    """Cases that `options` choose of these public functions; `op` is the op.py of its folder.
+    """Cases of these public functions, chosen by `options`; `op` is the op.py of the folder.
 
-    calls: how often the case is called, once it is warm.
+    calls: number of calls of the case after warm-up.
     """
 
     op: Path
@@ -23,7 +23,7 @@ class CaseRequest:
 
 @dataclass(frozen=True)
 class CaseChosen:
-    """The case that is run; `device` is the GPU's name, '' on the emulated device."""
+    """The chosen case; `device` is the GPU's name, '' on the emulated device."""
 
     case: str
     device: str = ""

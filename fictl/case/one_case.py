@@ -24,7 +24,7 @@ from fictl.trace import Case
 
 @dataclass(frozen=True)
 class CaseCall:
-    """A case that can be called: it runs the op once, on the tensors of its trial."""
+    """A callable case: it runs the op once, on the tensors of its trial."""
 
     folder: OpFolder
     case: Case
@@ -35,14 +35,14 @@ class CaseCall:
 
     @property
     def problem(self) -> str:
-        """Call the op once and say what is wrong with its results; '' where nothing is."""
+        """Call the op once and say what is wrong with its results, or ''."""
         return self.trial.attempt(0)
 
 
 def case_calls(
     folder: OpFolder, names: Collection[str], options: CaseOptions
 ) -> Iterator[CaseCall]:
-    """Calls of every case that `options` choose; tensors are allocated by the first call."""
+    """Yield a call for every chosen case; its first call allocates the tensors."""
     device = "cpu" if settings.DEVICE.get() == "emu" else "cuda"
     for subject, case in selected_cases(folder, names, options):
         workload = TrialWorkload(subject, case, device, options.seed, refcheck=options.refcheck)
@@ -52,7 +52,7 @@ def case_calls(
 def main(arguments: Sequence[str]) -> int:
     """Warm up the first case that a request chooses, then call it.
 
-    cudaProfilerStart and the NVTX range `fictl` enclose the calls alone.
+    cudaProfilerStart and the NVTX range `fictl` enclose only these calls.
     """
     request = request_in(arguments, CaseRequest)
     folder = OpFolder.of(request.op)

@@ -11,7 +11,7 @@ class CaseOptions:
     """Options of every tool that runs cases: benchmark, profiler, debugger.
 
     dtype: only cases of this dtype.
-    case: only cases whose text contains this, or one of several texts between commas.
+    case: only cases whose text contains this, or one of several texts separated by commas.
     axes: sizes in place of the cases' own.
     cold: empty L2 before each call.
     refcheck: compare the results with the trace's reference.
@@ -29,7 +29,7 @@ class CaseOptions:
 
     @property
     def of_cases(self) -> CaseOptions:
-        """These options alone, without those that a tool adds."""
+        """Return these options alone, without those that a tool adds."""
         return CaseOptions(
             **{field.name: getattr(self, field.name) for field in fields(CaseOptions)}
         )

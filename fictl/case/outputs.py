@@ -1,4 +1,4 @@
-"""Outputs that a function takes as arguments: which they are, and what to allocate for them."""
+"""Outputs that a function takes as arguments: their names, and their specs for allocation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OutputSpec:
-    """Shape and dtype of one output; `required` where the function does not allocate it itself."""
+    """Shape and dtype of one output; `required` if the function does not allocate it itself."""
 
     shape: tuple[int, ...]
     dtype: torch.dtype
@@ -53,7 +53,7 @@ def output_specs(
 
 
 def argument_specs(api: Any, template: TraceTemplate, case: Case) -> dict[str, OutputSpec]:
-    """Specs of the outputs that a caller of `api` may allocate; none where the trace binds."""
+    """Return specs of the outputs that a caller may allocate; none if the trace has `bind`."""
     if template.bind is not None:
         return {}
     parameters = flat_parameters(api)
@@ -65,5 +65,5 @@ def argument_specs(api: Any, template: TraceTemplate, case: Case) -> dict[str, O
 
 
 def case_sizes(template: TraceTemplate, case: Case) -> dict[str, int]:
-    """Sizes of all axes that the case has, those that the trace computes among them."""
+    """Return the sizes of all axes of the case, including those that the trace computes."""
     return template.check_sizes(case.sizes, absent=template.optional_axes(case.passing))

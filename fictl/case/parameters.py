@@ -1,4 +1,4 @@
-"""Parameters of a public function, and those of them that its trace calls inputs."""
+"""Parameters of a public function, and the ones that its trace declares as inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def flat_parameters(api: Any) -> dict[str, inspect.Parameter]:
-    """Parameters by name, without self; of a class, those of its plan and its run together."""
+    """Return parameters by name, without self; for a class, those of both its plan and its run."""
     methods: list[Callable[..., Any]] = (
         [getattr(api, name) for name in ("plan", "run") if hasattr(api, name)]
         if inspect.isclass(api)
@@ -22,5 +22,5 @@ def flat_parameters(api: Any) -> dict[str, inspect.Parameter]:
 
 
 def input_parameters(template: TraceTemplate) -> set[str]:
-    """Names of the parameters that the trace's inputs are passed as."""
+    """Return the names of the parameters that receive the trace's inputs."""
     return {template.parameter(name) for name in template.inputs}

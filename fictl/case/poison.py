@@ -1,4 +1,4 @@
-"""Memory filled with values that no kernel leaves there: NaN, or -1 in integers."""
+"""Poison: memory filled with values that no kernel writes: NaN, or -1 in integers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ POISON_BYTE = 0xFF
 
 
 def poison(tensors: Iterable[torch.Tensor]) -> None:
-    """Fill every byte of each tensor with 0xFF, whatever its strides; expanded ones are left."""
+    """Fill every byte of each tensor with 0xFF, for any strides; skip expanded tensors."""
     for tensor in tensors:
         if tensor.numel() and not _overlaps_itself(tensor):
             bytes_of_elements(tensor).fill_(POISON_BYTE)
 
 
 def unwritten(tensor: torch.Tensor) -> int:
-    """Count the elements that are as `poison` left them.
+    """Count the elements that still hold poison.
 
-    Integers do not count: -1 may be a result. Nor do expanded tensors, which are not poisoned.
+    Integers are not counted, because -1 may be a result, nor are expanded tensors.
     """
     if not (tensor.numel() and tensor.is_floating_point()) or _overlaps_itself(tensor):
         return 0
@@ -32,7 +32,7 @@ def unwritten(tensor: torch.Tensor) -> int:
 
 
 def bytes_of_elements(tensor: torch.Tensor) -> torch.Tensor:
-    """View a tensor of any strides as uint8, with one dimension more: the bytes of an element."""
+    """View a tensor of any strides as uint8, with an added dimension for an element's bytes."""
     import torch
 
     size = tensor.element_size()
@@ -47,7 +47,7 @@ def bytes_of_elements(tensor: torch.Tensor) -> torch.Tensor:
 
 @contextmanager
 def poisoned_allocations() -> Iterator[None]:
-    """Let torch fill what it allocates with NaN, which is one of its aids to determinism."""
+    """Make torch fill new allocations with NaN, which is one of its aids to determinism."""
     import torch
 
     # Why not use_deterministic_algorithms: it imports the compiler, which takes two seconds.
@@ -62,6 +62,6 @@ def poisoned_allocations() -> Iterator[None]:
 
 
 def _overlaps_itself(tensor: torch.Tensor) -> bool:
-    """True if two indices mean one place in memory, as in an expanded tensor."""
+    """True if two indices address the same memory, as in an expanded tensor."""
     pairs = zip(tensor.shape, tensor.stride(), strict=True)
     return any(size > 1 and stride == 0 for size, stride in pairs)

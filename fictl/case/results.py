@@ -1,4 +1,4 @@
-"""Results of a call by the name of their output, and what the reference gives for them."""
+"""Results of a call by output name, and the reference's results."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def named_results(
 ) -> dict[str, Any]:
     """Map each output's name to its result.
 
-    An output that was passed as an argument counts, not the value returned in its place. A function
-    may return all its results, or only those that are not inputs as well.
+    For an output passed as an argument, the argument is used, not the returned value. A function
+    may return all its results, or only those that are not also inputs.
     """
     outputs = [*template.outputs]
     passed = {name: arguments[name] for name in outputs if arguments.get(name) is not None}
@@ -36,12 +36,12 @@ def named_results(
 
 
 def reference_results(template: TraceTemplate, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Results of the trace's reference in fp64, on the device of the inputs, in output order."""
+    """Run the trace's reference in fp64, on the device of the inputs; results in output order."""
     return as_tuple(template.reference(**{name: _double(value) for name, value in inputs.items()}))
 
 
 def as_tuple(returned: Any) -> tuple[Any, ...]:
-    """Results of a call, one or several, as a tuple."""
+    """Return the results of a call, one or several, as a tuple."""
     return tuple(returned) if isinstance(returned, tuple | list) else (returned,)
 
 

@@ -1,4 +1,4 @@
-"""Selection of the cases in an op's bench.py: by function, dtype and text, with swept axes."""
+"""Selection of cases in an op's bench.py by function, dtype and text, with swept axes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from fictl.trace import Case
 
 
 class NoCase(UsageError):
-    """No case of this op is selected; where several ops are named, that is not an error."""
+    """No case of this op is selected; this is not an error if several ops are named."""
 
 
 def functions(folder: OpFolder, ops: Collection[str]) -> set[str]:
-    """Public functions of the folder that `ops` name; all of them where the folder is named."""
+    """Return the folder's public functions that `ops` name; all if the folder is named."""
     words = {word.rpartition("/")[2] for word in ops}
     every = {declaration.name for declaration in folder.declarations()}
     named = every & words
@@ -32,7 +32,7 @@ def functions(folder: OpFolder, ops: Collection[str]) -> set[str]:
 def selected_cases(
     folder: OpFolder, names: Iterable[str], options: CaseOptions
 ) -> Iterator[tuple[Subject, Case]]:
-    """Cases of these public functions, in the order of bench.py, each with its function."""
+    """Yield the selected cases of these functions, in bench.py's order, each with its function."""
     key = ",".join(recipe_of(spec).key for spec in folder_specs(folder))
 
     @cache
@@ -44,9 +44,9 @@ def selected_cases(
 
 
 def chosen(cases: Sequence[Case], names: Collection[str], options: CaseOptions) -> list[Case]:
-    """Cases that the options choose, each once, in the order of bench.py.
+    """Return the cases that the options choose, each once, in bench.py's order.
 
-    NoCase, with a list of the cases there are, where none is left.
+    If none is left, raise NoCase, which lists the existing cases.
     """
     own = [case for case in cases if case.function in names]
     wanted = parse_dtype(options.dtype).name if options.dtype else ""
@@ -62,7 +62,7 @@ def chosen(cases: Sequence[Case], names: Collection[str], options: CaseOptions) 
 
 
 def _swept(cases: Sequence[Case], axes: Mapping[str, Sequence[int]]) -> Iterator[Case]:
-    """Cases at every combination of these sizes; those without one of the axes are left out."""
+    """Yield the cases at every combination of these sizes; skip cases without one of the axes."""
     having = [case for case in cases if {*axes} <= {*case.sizes}]
     if cases and not having:
         known = dict.fromkeys(axis for case in cases for axis in case.sizes)

@@ -1,4 +1,4 @@
-"""A public function with its trace, ready to be called on inputs by name."""
+"""A public function with its trace, callable on inputs by name."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Subject:
     """A public function as tools call it.
 
     bind: makes (plan, run) of inputs and outputs by parameter.
-    has_plan: the plan does something.
-    reason: why there is no reference to check against; '' where there is one.
+    has_plan: the plan is not empty.
+    reason: why there is no reference to check against; '' if there is one.
     """
 
     op: str
@@ -38,18 +38,18 @@ class Subject:
 
     @property
     def changes_inputs(self) -> bool:
-        """True if a call changes its inputs, so that every call needs inputs of its own."""
+        """True if a call changes its inputs, so that every call needs separate inputs."""
         written = (*self.mutates, *self.template.outputs)
         return not input_parameters(self.template).isdisjoint(written)
 
     @property
     def output_arguments(self) -> tuple[str, ...]:
-        """Names of the outputs that a caller may allocate."""
+        """Return the names of the outputs that a caller may allocate."""
         return output_arguments(self.template, self.parameters)
 
 
 def of_function(folder: OpFolder, name: str, key: str) -> Subject:
-    """A public function or class of an op folder."""
+    """Make the subject for a public function or class of an op folder."""
     api: Any = getattr(folder.load("op"), name)
     op = declaration(api)
     return Subject(

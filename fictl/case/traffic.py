@@ -1,4 +1,4 @@
-"""Bytes that a call reads and writes, counted by its trace: no tensor is allocated for it."""
+"""Bytes that a call reads and writes, counted from its trace without allocating tensors."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from fictl.trace.extract import case_dtypes
 
 
 def moved(subject: Subject, case: Case) -> int:
-    """Bytes read and written by one call; a tensor changed in place counts twice."""
+    """Count the bytes that one call reads and writes; a tensor changed in place counts twice."""
     read, written = _tensor_bytes(subject, case)
     changed = {*subject.mutates} - {*written}
     return sum(read.values()) + sum(written.values()) + sum(_sizes_of(read, changed))
 
 
 def touched(subject: Subject, case: Case) -> int:
-    """Bytes of memory that one call needs; a tensor changed in place counts once."""
+    """Count the bytes of memory that one call needs; a tensor changed in place counts once."""
     read, written = _tensor_bytes(subject, case)
     return sum({**read, **written}.values())
 
 
 def _tensor_bytes(subject: Subject, case: Case) -> tuple[dict[str, int], dict[str, int]]:
-    """Bytes of the inputs by parameter, and of the outputs."""
+    """Count the bytes of the inputs by parameter, and of the outputs."""
     template = subject.template
     sizes, dtypes = case_sizes(template, case), case_dtypes(template, case.dtype, case.passing)
 

@@ -1,4 +1,4 @@
-"""One contender in a workload: its calls on copies of the inputs, and checks of their results."""
+"""One contender on one workload: calls on copies of the inputs, and checks of the results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Prepared:
         self.result = self.run()
 
     def fresh(self) -> list[torch.Tensor]:
-        """Tensors that may be overwritten: outputs, and results that share no input's memory."""
+        """Return tensors that may be overwritten: outputs, and results outside of input memory."""
         read = {t.untyped_storage().data_ptr() for t in tensors(self.inputs).values()}
         results = [value for value in as_tuple(self.result) if hasattr(value, "untyped_storage")]
         everything = [*self.outputs.values(), *results]
@@ -42,7 +42,7 @@ class Prepared:
 
 @dataclass
 class CaseTrial:
-    """A contender in a workload; a copy is bound, planned and poisoned at its first use."""
+    """A contender on a workload; each copy is bound, planned and poisoned at its first use."""
 
     contender: Contender
     workload: TrialWorkload
@@ -67,7 +67,7 @@ class CaseTrial:
         self.prepared = {index: self.copy(index)}
 
     def attempt(self, index: int) -> str:
-        """Poison a copy's outputs, call it once and say what is wrong with the results, or ''."""
+        """Poison a copy's outputs, call it once, and say what is wrong with the results, or ''."""
         prepared = self.copy(index)
         changes_inputs = self.workload.subject.changes_inputs
         before = copied(prepared.inputs) if changes_inputs else prepared.inputs
@@ -76,9 +76,9 @@ class CaseTrial:
         return self.problem(index, before)
 
     def problem(self, index: int, inputs: Mapping[str, Any] | None = None) -> str:
-        """Say what is wrong with the results of the copy's last call; '' where they are right.
+        """Say what is wrong with the results of the copy's last call, or ''.
 
-        `inputs` are those before the call, where it changes them.
+        inputs: the inputs before the call, if the call changes them.
         """
         prepared = self.prepared[index]
         outputs = prepared.outputs.items()
@@ -94,9 +94,9 @@ class CaseTrial:
         )
 
     def _left_of(self, name: str, output: torch.Tensor) -> str:
-        """Say how much poison is left in an output, or ''.
+        """Say how much poison remains in an output, or ''.
 
-        A partly written output is left to the reference check, if there is one.
+        If there is a reference check, it reports partly written outputs instead.
         """
         left, count = unwritten(output), output.numel()
         if left and left == count:
@@ -106,7 +106,7 @@ class CaseTrial:
         return ""
 
     def _results(self, prepared: Prepared) -> dict[str, Any]:
-        """Results by output. A contender that returns nothing has written in place."""
+        """Return results by output; a contender that returns nothing wrote them in place."""
         in_place = self.contender.takes_outputs or prepared.result is None
         arguments = {**prepared.inputs, **prepared.outputs} if in_place else {}
         return named_results(self.workload.subject.template, arguments, prepared.result)

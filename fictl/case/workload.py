@@ -1,4 +1,4 @@
-"""Inputs and outputs of one case: as many copies as a cold cache needs, each with other numbers."""
+"""Inputs and outputs of one case, with enough different copies for a cold cache."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fictl.trace import Case
 if TYPE_CHECKING:
     import torch
 
-# Every copy has a seed of its own, and so has what replaces its numbers between two rounds.
+# Each copy has its own seed, and so does each replacement of its values between rounds.
 _SEED_STRIDE = 1_000_003
 
 
 class TrialWorkload:
-    """The tensors of one case. All sides share the inputs unless the op changes them.
+    """The tensors of one case. All sides share the inputs, unless the op changes them.
 
     refcheck: compare the results with the reference, if there is one.
     """
@@ -49,9 +49,9 @@ class TrialWorkload:
         return {name: spec.empty(self.device) for name, spec in specs.items()}
 
     def renew(self, copy: int, inputs: Mapping[str, Any]) -> None:
-        """Replace the numbers in place, so that what a kernel remembers of them is wrong.
+        """Replace the values in place, so that a kernel's cached results become wrong.
 
-        Offsets and indices stay: a plan may depend on them.
+        Offsets and indices stay, because a plan may depend on them.
         """
         others = self._make_inputs(copy + _SEED_STRIDE)
         for name, tensor in tensors(inputs).items():
@@ -59,16 +59,16 @@ class TrialWorkload:
                 tensor.copy_(others[name])
 
     def keep_only(self, copy: int) -> None:
-        """Free the other copies, before the reference needs the memory."""
+        """Free the other copies, because the reference needs memory."""
         self._inputs = {i: inputs for i, inputs in self._inputs.items() if i == copy}
 
     def reference(self, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Results of the reference in fp64, in the order of the outputs."""
+        """Run the reference in fp64; return its results in output order."""
         return reference_results(self.subject.template, inputs)
 
     @cached_property
     def bytes(self) -> int:
-        """Bytes that one call moves; the trace's own count for these inputs, if it has one."""
+        """Count the bytes that one call moves, by the trace's own formula if it has one."""
         count = self.subject.template.bytes
         if count is None:
             return moved(self.subject, self.case)
@@ -93,5 +93,5 @@ class TrialWorkload:
 
 
 def tensors(values: Mapping[str, Any]) -> dict[str, torch.Tensor]:
-    """The tensors among the values."""
+    """Return only the tensors among the values."""
     return {name: value for name, value in values.items() if hasattr(value, "element_size")}

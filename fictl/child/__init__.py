@@ -1,1 +1,1 @@
-"""A process of ours: started with a request, heard message by message, ended with its family."""
+"""Child processes: start one with a request, read its messages, end it with its descendants."""

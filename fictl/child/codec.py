@@ -1,6 +1,6 @@
-"""Frozen dataclasses as JSON and back, strictly: JSON that does not fit is an error that names the field.
+"""Conversion of frozen dataclasses to JSON and back; an error names the field that does not fit.
 
-The floor of this room is the standard library, so pydantic, which schemas of files use, is not here.
+This package uses only the standard library, so not pydantic, which reads files' schemas.
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ T = TypeVar("T")
 
 
 class Malformed(ValueError):
-    """JSON that is not of the type that it was read as."""
+    """JSON that does not have the expected type."""
 
 
 def to_text(value: object) -> str:
-    """One line of JSON."""
+    """Encode as one line of JSON."""
     return json.dumps(to_json(value))
 
 
 def from_text(kind: type[T], text: str | bytes) -> T:
-    """Raises Malformed, or JSONDecodeError, which is a ValueError as well."""
+    """Decode a line of JSON; raise Malformed, or JSONDecodeError, which is also a ValueError."""
     value: T = from_json(kind, json.loads(text))
     return value
 
 
 def to_json(value: object) -> Any:
-    """Dataclasses and mappings become objects; tuples, lists and sets arrays; paths strings."""
+    """Convert dataclasses and mappings to objects; tuples, lists and sets to arrays; paths to
+    strings.
+    """
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_json(getattr(value, field.name)) for field in _settable(type(value))}
     if isinstance(value, Mapping):
@@ -45,7 +47,7 @@ def to_json(value: object) -> Any:
 
 
 def from_json(kind: Any, value: Any, field: str = "") -> Any:
-    """Read `value` as `kind`, a type or an annotation; `field` is where it stands, for errors."""
+    """Convert `value` to `kind`, a type or an annotation; `field` is its place, for errors."""
     if kind is Any:
         return value
     if is_dataclass(kind):
@@ -70,7 +72,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _read_dataclass(kind: Any, value: Any, field: str) -> Any:
-    """A field may be left out where it has a default; one that is not known is an error."""
+    """Read a dataclass. Fields with a default are optional; unknown fields are an error."""
     _require(isinstance(value, dict), kind.__name__, value, field)
     known, types = _settable(kind), _hints(kind)
     unknown = sorted({*value} - {entry.name for entry in known})
@@ -84,7 +86,7 @@ def _read_dataclass(kind: Any, value: Any, field: str) -> Any:
 
 
 def _read_union(kinds: Sequence[Any], value: Any, field: str) -> Any:
-    if type(value) in kinds:  # True is True where an int may be, too.
+    if type(value) in kinds:  # Exact type first: True would also pass as an int.
         return value
     problems = []
     for kind in kinds:
@@ -121,7 +123,7 @@ def _read_number(kinds: Sequence[Any], value: Any, field: str) -> float:
 
 
 def _read_int(kinds: Sequence[Any], value: Any, field: str) -> int:
-    # JSON has one type of numbers: 2.0 is a whole one.
+    # JSON has a single number type: 2.0 is a whole number.
     is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     _require(is_whole and not isinstance(value, bool), "int", value, field)
     return int(value)

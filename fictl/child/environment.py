@@ -1,4 +1,4 @@
-"""Environment variables of a child whose calls nothing may watch or slow down."""
+"""Environment variables of a child without logging or validation of its calls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from fictl.paths import same_packages
 
 
 def unwatched(device: str = "") -> dict[str, str]:
-    """No log, no validation and no dump of calls; the same packages; ops run on `device`, if given."""
+    """Return variables that switch off logs, validation and dumps, and keep the import paths.
+
+    device: the device that ops run on, if given.
+    """
     chosen = {settings.DEVICE.name: device} if device else {}
     return {
         **chosen,

@@ -1,4 +1,4 @@
-"""A process and its descendants, read from /proc, and their end."""
+"""Processes and their descendants, read from /proc, and how to end them."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-# Long enough for a compiler's half-written files and a test's temporary ones to be removed.
+# Long enough for compilers and tests to remove their temporary files.
 PATIENCE_SECONDS = 2.0
 _ENDED = ("Z", "X")
 
 
 @dataclass(frozen=True)
 class Member:
-    """A running process; `began` tells it from a later one that is given its number."""
+    """A running process; `began` tells it from a later process with the same pid."""
 
     pid: int
     parent: int
     began: str
 
     def signal(self, number: signal.Signals) -> None:
-        """Nothing happens where it has ended, or is not ours to end."""
+        """Signal the process; do nothing if it has ended or is not ours."""
         with suppress(OSError):
             os.kill(self.pid, number)
 
 
 def member(pid: int) -> Member | None:
-    """None for a process that has ended, also while nobody has waited for it yet."""
+    """Return the running process of this pid; None if it has ended, even if not yet reaped."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    # Behind the name of the program, which may hold anything.
+    # The fields follow the program's name, which may contain any character.
     fields = text.rpartition(")")[2].split()
     ended = not fields or fields[0] in _ENDED
     return None if ended else Member(pid, int(fields[1]), fields[19])
 
 
 def descendants(root: int) -> list[Member]:
-    """Children of a process, their children, and so on: the nearest first."""
+    """List the children of a process, their children, and so on, nearest first."""
     below: dict[int, list[Member]] = {}
     for pid in _pids():
         if process := member(pid):
@@ -59,15 +59,16 @@ def descendants(root: int) -> list[Member]:
 
 
 def ancestors(pid: int) -> Iterator[Member]:
-    """A process, its parent, and so on."""
+    """Yield a process, its parent, and so on."""
     while process := member(pid):
         yield process
         pid = process.parent
 
 
 def end_descendants() -> None:
-    """Kill and reap all descendants of this process, which must be a subreaper: those that left
-    their group or session then are its children as soon as their own parent has gone.
+    """Kill and reap all descendants of this process, which must be a subreaper.
+
+    As a subreaper it becomes the parent of orphans, also of those in another group or session.
     """
     while True:
         for process in descendants(os.getpid()):
@@ -79,7 +80,7 @@ def end_descendants() -> None:
 
 
 def end_family(leader: subprocess.Popen[bytes], patience: float = PATIENCE_SECONDS) -> None:
-    """Ask the group of a leader to end, kill what is left after a while, and wait for the leader."""
+    """Ask a leader's process group to end, kill the rest after `patience`, wait for the leader."""
     below = _by_pid(leader.pid)
     signal_group(leader, signal.SIGTERM)
     try:
@@ -96,7 +97,7 @@ def end_family(leader: subprocess.Popen[bytes], patience: float = PATIENCE_SECON
 
 
 def signal_group(leader: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """Signal the process group that `leader` was started as the leader of."""
+    """Signal the process group that `leader` leads."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader.pid, number)
 

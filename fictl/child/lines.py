@@ -1,4 +1,4 @@
-"""Lines of a pipe, read with a deadline."""
+"""Reading of lines from a pipe, with a deadline."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 
 
 class Lines:
-    """Reads the file descriptor `handle`; what came after a line is kept for the next."""
+    """Reader of the file descriptor `handle`; input after a line is kept for the next one."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle

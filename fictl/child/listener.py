@@ -1,4 +1,4 @@
-"""Listener: the lines of a child, where messages go to the handlers of their types."""
+"""Listener to a child's output: each message goes to the handler of its type."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _LAST = 12
 
 
 class Listener:
-    """Every child may send Failed and Done, which are kept here; other messages need a handler.
+    """Reader of a child's messages. It keeps Failed and Done itself; other types need a handler.
 
-    lines: all other output that is not blank, each handed to `on_line` as it comes.
+    lines: all other output that is not blank; each line is also passed to `on_line`.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Listener:
         self._handlers[type(message)](message)
 
     def last_words(self, count: int = _LAST, marks: Sequence[str] = ()) -> str:
-        """The end of what the child printed, without the lines of a tool, which begin with a mark."""
+        """Return the end of the child's output, without a tool's lines, which begin with a mark."""
         own = [line for line in self.lines if not line.startswith(tuple(marks))]
         return "\n".join(own[-count:])
 

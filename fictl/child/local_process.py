@@ -1,4 +1,4 @@
-"""LocalProcess: a long-lived child on this machine, reached by the pipes of its stdin and stdout."""
+"""A long-lived child on this machine, connected by the pipes of its stdin and stdout."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ _PATIENCE_SECONDS = 5.0
 
 
 class LocalProcess:
-    """`python WORDS` in a session of its own. `out` and `err` are files in place of pipes: a pipe
-    that nobody reads would hold it up.
+    """`python WORDS` in its own session. It ends when this process ends, because its stdin closes.
 
-    Its stdin stays open while this process is there: however that ends, the child ends then.
+    out, err: files to use instead of pipes; a pipe that nobody reads would block the child.
     """
 
     def __init__(
@@ -65,7 +64,7 @@ class LocalProcess:
         return self._popen.wait(seconds)
 
     def hang_up(self) -> None:
-        """Close its stdin, at which a child that is not busy ends by itself, and wait a while."""
+        """Close its stdin, so that an idle child ends by itself, and wait for a while."""
         with suppress(OSError):
             assert self._popen.stdin is not None
             self._popen.stdin.close()
@@ -73,11 +72,11 @@ class LocalProcess:
             self.wait(_PATIENCE_SECONDS)
 
     def terminate(self) -> None:
-        """Ask it to end, with its group; another thread may wait for its answer meanwhile."""
+        """Ask it and its group to end; another thread may wait for its answer meanwhile."""
         signal_group(self._popen, signal.SIGTERM)
 
     def close(self, patience: float = _PATIENCE_SECONDS) -> str:
-        """End it with all that it started; when this returns, it has gone."""
+        """End it with all its descendants, and return after they have ended."""
         end_family(self._popen, patience)
         for pipe in (self._popen.stdin, self._popen.stdout):
             with suppress(OSError):

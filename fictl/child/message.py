@@ -1,4 +1,4 @@
-"""Messages that a child sends: dataclasses, a line of JSON each, among whatever else it prints."""
+"""Messages of a child: dataclasses, one line of JSON each, among its other output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from fictl.child.codec import Malformed, from_json, to_json
 from fictl.errors import FictlError, from_exit_code
 
-# As in RFC 7464: it begins a JSON text, and nothing that a compiler prints.
+# Begins a JSON text, as in RFC 7464; no compiler prints it.
 _MARK = "\x1e"
 
 
@@ -29,22 +29,22 @@ class Failed:
 
     @property
     def error(self) -> FictlError:
-        """The error as this process raises it."""
+        """Return the error to raise in this process."""
         return from_exit_code(self.code)(self.message, self.hint)
 
 
 @dataclass(frozen=True)
 class Done:
-    """The child has done all that it was asked for."""
+    """The child has finished its request."""
 
 
 def to_line(message: object) -> str:
-    """A message with its kind, which is the name of its class."""
+    """Encode a message with its kind, the name of its class."""
     return json.dumps({"kind": type(message).__name__, **to_json(message)})
 
 
 def of_kind(kinds: Mapping[str, type[Any]], document: Any) -> Any:
-    """The message of a document that names one of these kinds."""
+    """Decode a document as the message class, among `kinds`, that it names."""
     fields = dict(document) if isinstance(document, dict) else {}
     name = fields.pop("kind", None)
     if not isinstance(name, str) or name not in kinds:
@@ -53,12 +53,12 @@ def of_kind(kinds: Mapping[str, type[Any]], document: Any) -> Any:
 
 
 def send(message: object) -> None:
-    """Write a message to stdout, in one write; half a line that stands there is ended."""
+    """Write a message to stdout in one write; it first ends an incomplete line."""
     os.write(1, f"\n{_MARK}{to_line(message)}\n".encode())
 
 
 def document_in(line: str) -> dict[str, Any] | None:
-    """The JSON of a message, or None for other output and for a line that was torn."""
+    """Return the JSON of a message, or None for other output and for incomplete lines."""
     if not line.startswith(_MARK):
         return None
     try:

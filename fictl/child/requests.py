@@ -1,4 +1,4 @@
-"""Requests and Answers: the child's end of a session."""
+"""Requests and Answers: the child's side of a session."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _STDIN = 0
 
 
 class Requests:
-    """Messages that come on stdin, until it ends: nobody waits for this process any more.
+    """Messages from stdin, until it closes because the parent no longer waits.
 
-    It may end in the middle of a long request, too: this process is sent SIGTERM where `is_busy`.
+    If it closes while `is_busy`, this process receives SIGTERM, which stops a long request.
     """
 
     def __init__(self, kinds: Iterable[type[Any]], is_busy: Callable[[], bool]) -> None:
@@ -34,7 +34,7 @@ class Requests:
             yield of_kind(self._kinds, json.loads(line))
 
     def _listen(self) -> None:
-        # Not sys.stdin: at the end of the interpreter its lock would still be held.
+        # Not sys.stdin: its lock would still be held when the interpreter exits.
         lines = Lines(_STDIN)
         while line := lines.next(math.inf):
             self._read.put(line)
@@ -44,12 +44,12 @@ class Requests:
 
 
 class Answers:
-    """Messages to the other end. stdout is stderr from here on: a reference may print there."""
+    """Messages to the parent. It redirects stdout to stderr, because a reference may print."""
 
     def __init__(self) -> None:
         self._handle = os.dup(1)
         os.dup2(2, 1)
-        # Processes that this one starts do not inherit it: they could answer in its place.
+        # Child processes must not inherit it: they could send forged answers.
         os.set_inheritable(self._handle, False)
 
     def send(self, message: object) -> None:

@@ -1,4 +1,4 @@
-"""Session: messages to a long-lived child and its answers, over whatever lies between the two."""
+"""Session: messages to a long-lived child and its answers, over any transport."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.errors import FictlError
 
 
 class Gone(FictlError):
-    """The other end has ended: nothing more comes of it."""
+    """The other end has ended and sends no more messages."""
 
 
 class Late(Gone):
@@ -20,20 +20,20 @@ class Late(Gone):
 
 
 class Transport(Protocol):
-    """The way to the other end: pipes of a local process, or a connection to another machine."""
+    """Connection to the other end: pipes of a local process, or a network connection."""
 
     def write_line(self, line: str) -> None:
-        """Gone, where nobody reads it any more."""
+        """Send a line; raise Gone if nobody reads it any more."""
 
     def next_line(self, deadline: float) -> str | None:
-        """The next line, '' at the end, None at the deadline (of time.monotonic)."""
+        """Return the next line, '' at the end, None at the deadline (of time.monotonic)."""
 
     def close(self) -> str:
-        """End the other end with all that it started; how it ended, in words."""
+        """End the other end with all its descendants; return how it ended, in words."""
 
 
 class Session:
-    """`answers` are the types of what the other end sends."""
+    """Exchange of messages; `answers` are the types that the other end sends."""
 
     def __init__(self, transport: Transport, answers: Iterable[type[Any]]) -> None:
         self._transport = transport
@@ -43,9 +43,10 @@ class Session:
         self._transport.write_line(to_line(message))
 
     def ask(self, message: object, seconds: float) -> Any:
-        """The answer to a message; Late when there is none in time, Gone when none will come.
+        """Send a message and return its answer; raise Late at the time limit, Gone if the other end
+        ended.
 
-        An answer that cannot be read is a ValueError.
+        An unreadable answer raises ValueError.
         """
         self.send(message)
         line = self._transport.next_line(time.monotonic() + seconds)

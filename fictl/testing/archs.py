@@ -1,4 +1,4 @@
-"""Conditions for tests: the architectures that both a GPU and the CUDA toolkit support."""
+"""Conditions for tests: architectures that both the GPU and the CUDA toolkit support."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def get_compute_capability(device: torch.device | str | int | None = None) -> tu
 
 
 def is_sm90a_supported(device: torch.device | str | int | None = None) -> bool:
-    """Hopper, and CUDA 12.3 or newer: the first whose wgmma is to be relied on."""
+    """Hopper, and CUDA 12.3 or newer, the first with reliable wgmma."""
     return _supports("9.0a", device, since=(12, 3))
 
 
@@ -80,9 +80,9 @@ def _supports(
 
 
 def _arch(device: Any) -> Arch | None:
-    """Architecture of a GPU, as the driver reports it; None where there is no such GPU.
+    """Return a GPU's architecture, as the driver reports it; None if there is no such GPU.
 
-    torch is asked only which GPU is the current one.
+    torch is used only to find the current GPU.
     """
     from fictl.testing.device import available_archs
 

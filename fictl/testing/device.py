@@ -1,4 +1,4 @@
-"""The device that tests run on, and errors where the one asked for is missing."""
+"""The device that tests run on, and errors if a requested device is missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def choose_device(asked: str = "") -> str:
-    """Choose the device asked for, or FICTL_DEVICE's; else the emulated one where there is no GPU."""
+    """Choose the requested device, else FICTL_DEVICE's; else the emulated one if no GPU exists."""
     if asked:
         return asked
     if settings.DEVICE.origin().kind != "default" or _has_gpu():
@@ -27,14 +27,14 @@ def choose_device(asked: str = "") -> str:
 
 
 def is_asked_for() -> bool:
-    """True if a flag, a variable or the settings file names the device."""
+    """True if a flag, a variable or the settings file requests a device."""
     return settings.DEVICE.origin().kind != "default"
 
 
 def require_device(device: str, folders: Sequence[OpFolder]) -> None:
     """Raise unless the device is here and each of these ops runs on it.
 
-    A device that was asked for and is missing must not end in a green run of the other tests.
+    If a requested device is missing, the run must not pass on the remaining tests alone.
     """
     where = "the emulated device"
     if device == "emu":

@@ -40,8 +40,8 @@ def bench_gpu_time(
 ) -> GpuTime:
     """Time `fn(*args, **kwargs)`: `median, std = bench_gpu_time(fn, (x, y))`, in seconds.
 
-    For a cold L2, every call uses the next of several copies of the tensors among the arguments;
-    where they are small, or `fn` holds its tensors itself, L2 is flushed before each call.
+    For a cold L2, each call uses the next of several copies of the tensor arguments. If they are
+    small, or `fn` holds its tensors itself, L2 is flushed before each call instead.
 
     Args:
         enable_cupti: False excludes CUPTI, the most exact timer.
@@ -49,7 +49,7 @@ def bench_gpu_time(
             below 0.3 %, or for 2 s.
         dry_run_iters: Calls before the warm-up, which is always done.
         repeat_iters: Another name of num_iters.
-        cold_l2_cache: False leaves in L2 what the last call left there.
+        cold_l2_cache: False keeps L2 as the last call left it.
     """
     given = dict(kwargs or {})
     samples = repeat_iters if num_iters is None else num_iters
@@ -114,7 +114,7 @@ def _device(tensors: Sequence[torch.Tensor]) -> str:
 
 
 def _bytes(tensors: Sequence[torch.Tensor]) -> int:
-    """Bytes of memory; memory that several tensors share, or a tensor repeats, counts once."""
+    """Count the bytes of memory; shared memory and repeated tensors count once."""
     sizes: dict[int, int] = {}
     for tensor in tensors:
         storage = tensor.untyped_storage()
@@ -134,7 +134,7 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _copied(value: Any, storages: dict[int, torch.UntypedStorage]) -> Any:
-    """Copy the tensors in a value with their strides; those that share memory share it again."""
+    """Copy the tensors in a value with their strides; tensors that share memory still share it."""
     if isinstance(value, torch.Tensor):
         storage: Any = value.untyped_storage()
         if storage.data_ptr() not in storages:

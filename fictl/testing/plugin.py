@@ -25,7 +25,7 @@ _NOTHING_TO_BUILD = pytest.mark.skip("made of other ops, it has nothing to build
 
 @dataclass(frozen=True)
 class BrokenOp:
-    """Stands for the parameters of an op whose files cannot be loaded; its tests raise the error."""
+    """Parameter in place of an op whose files cannot be loaded; its tests raise the error."""
 
     error: Exception
 
@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_for_gpus(item: pytest.Item, number: int) -> bool:
-    """True also for a malformed marker, so that its test fails with the reason."""
+    """True if a test is for this number of GPUs, or has a malformed marker to report."""
     from fictl.testing.hooks.markers import gpus_of, malformed
 
     return scope.is_ours(item) and bool(malformed(item) or gpus_of(item) == number)
@@ -157,7 +157,7 @@ def _rows(suite: OpSuite, wanted: set[str], case: str, seed: int) -> list[dict[s
             for spec in suite.specs
             for arch in parse_archs(spec.fallback_archs)
         ]
-    except Exception as error:  # One op's broken file leaves the other ops their tests.
+    except Exception as error:  # One op's broken file must not stop the tests of other ops.
         return [{name: BrokenOp(error) for name in wanted} | {"fictl_suite": suite}]
 
 

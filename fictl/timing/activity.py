@@ -1,4 +1,4 @@
-"""CUPTI's records of what each call gives the GPU to do."""
+"""Records by CUPTI of the GPU work that each call launches."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _DEVICE_WORK = ("CONCURRENT_KERNEL", "MEMCPY", "MEMSET")
 
 @dataclass(frozen=True)
 class Activity:
-    """A kernel, copy or fill that ran on the GPU, in nanoseconds; `call` is what launched it.
+    """A kernel, copy or fill that ran on the GPU; times in nanoseconds.
 
-    -1 is work that no call of this thread's launched.
+    call: number of the call that launched it; -1 if no call of this thread did.
     """
 
     name: str
@@ -25,9 +25,9 @@ class Activity:
 
 
 class Recording(Tracing):
-    """A recording of as little as timing needs: every launch pays for what a record costs."""
+    """Recording of the few kinds that timing needs, because each record slows down a launch."""
 
-    # An external correlation is recorded with the record of the API call that it is for.
+    # CUPTI records an external correlation only together with the record of its API call.
     kinds = (*_DEVICE_WORK, "RUNTIME", "DRIVER", "EXTERNAL_CORRELATION")
 
     def __init__(self) -> None:
@@ -56,12 +56,12 @@ class Recording(Tracing):
                 self._work.append((record.correlation_id, name, record.start, record.end))
 
     def take(self) -> list[Activity] | None:
-        """The finished work of the calls since the last time; None where records were lost."""
+        """Return the finished work of all calls since the last take; None if records were lost."""
         done = self.take_all()
         return None if done is None else [one for one in done if one.call >= 0]
 
     def take_all(self) -> list[Activity] | None:
-        """The same, with work that belongs to no call."""
+        """Do the same, and include work that no numbered call launched."""
         dropped = self.flush()
         work, self._work = self._work, []
         calls, self._call_of = self._call_of, {}

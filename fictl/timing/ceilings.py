@@ -1,4 +1,4 @@
-"""The best rates of this GPU, measured in the run whose rates are compared with them."""
+"""The best rates of this GPU, measured in the same run as the rates compared with them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _BYTES = 1 << 30
 _EDGE = 8192
 _STOP = Stop(stdrel=0.005, min_rounds=5, max_seconds=0.5)
 
-# The work of each name, on the tensors of a copy.
+# Functions by name; each gets the tensors of one copy.
 _Works = dict[str, Callable[..., object]]
 
 
 @dataclass(frozen=True)
 class Ceilings:
-    """Bytes a second of copying (read and written) and of reading; FLOP a second of bf16 matmul."""
+    """Bytes/s of copying (read plus written) and of reading; FLOP/s of bf16 matmul."""
 
     copy: float
     read: float
@@ -29,11 +29,11 @@ class Ceilings:
 
 
 def ceilings(device: str = "cuda", timer: str = "auto") -> Ceilings:
-    """Each is the best that torch does: no one kernel of it is the fastest on every GPU."""
+    """Measure several torch kernels for each rate and keep the best, which depends on the GPU."""
     import torch
 
     def fastest(works: _Works, count: int, *shape: int, dtype: Any) -> float:
-        """The least seconds among works on `count` tensors of one shape."""
+        """Return the time of the fastest of these works, on `count` tensors of one shape."""
 
         @cache
         def tensors(index: int) -> list[Any]:

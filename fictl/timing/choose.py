@@ -1,4 +1,4 @@
-"""Choice of the timer: the best one that works here, or the one that was asked for by name."""
+"""Choice of the timer: the best one that works here, or the one requested by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TIMERS: Mapping[str, type[Timer]] = {kind.name: kind for kind in (Cupti, Graph,
 
 
 def ladder(timer: str, device: str) -> list[type[Timer]]:
-    """`timer` is 'auto', one name, or several with commas: the first that works is used."""
+    """Return the timers to try, in order; `timer` is 'auto', a name, or names between commas."""
     if not device.startswith("cuda"):
         if timer not in ("auto", Host.name):
             raise InvalidValue(
@@ -36,7 +36,7 @@ def ladder(timer: str, device: str) -> list[type[Timer]]:
 
 
 def use_best(steps: list[type[Timer]], use: Callable[[Timer], Result]) -> tuple[Result, str]:
-    """Call `use` with the first timer that works; return its result, and why earlier ones do not work."""
+    """Call `use` with the first timer that works; return its result and the errors before it."""
     why: list[str] = []
     for step in steps:
         try:

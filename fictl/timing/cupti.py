@@ -1,4 +1,4 @@
-"""Timing by CUPTI: what the GPU itself says of when each kernel began and ended."""
+"""Timing by CUPTI: the GPU's own timestamps of the beginning and end of each kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_LOST = 3
 
 
 class Cupti(Timer):
-    """A call takes from the beginning of its first kernel to the end of its last."""
+    """Timer that measures a call from the beginning of its first kernel to the end of its last."""
 
     name = "cupti"
 
@@ -57,7 +57,7 @@ class Cupti(Timer):
         return sum(spans(done)) / len(rotation.calls)
 
     def kernels(self, rotation: Rotation) -> tuple[Kernel, ...]:
-        """Kernels of a rotation in the order of their first launches."""
+        """Return the kernels of a rotation, in the order of their first launches."""
         calls = self._calls[rotation]
         return tuple(
             Kernel(readable(name), median(seconds), round(len(seconds) / calls))
@@ -68,7 +68,7 @@ class Cupti(Timer):
         return f"{self._lost} rounds thrown away: CUPTI lost records" if self._lost else ""
 
     def _round(self, rotation: Rotation) -> list[Activity] | None:
-        """None where the records are not those of every call."""
+        """Run one round and return its records, sorted by start; None if a call has no record."""
         import torch
 
         for number, call in enumerate(rotation.calls):
@@ -83,7 +83,9 @@ class Cupti(Timer):
         return sorted(done, key=lambda one: one.start) if done and complete else None
 
     def _try(self) -> None:
-        """A CUPTI that may not trace can answer all calls and record nothing."""
+        """Record one kernel as a test: CUPTI without permission may report no error and record
+        nothing.
+        """
         import torch
 
         one = torch.zeros(1, device="cuda")
@@ -96,10 +98,10 @@ class Cupti(Timer):
 
 
 def spans(activities: Iterable[Activity]) -> list[float]:
-    """Seconds from the first beginning to the last end of each call, in the calls' order.
+    """Return the seconds of each call, from its first beginning to its last end, in call order.
 
-    A call that begins before the one before it has ended, as dependent launches let it, is
-    counted from that end: the time that both ran belongs to the first.
+    With dependent launches, a call may begin before the previous one has ended. It is then counted
+    from that end: the time in which both ran belongs to the earlier call.
     """
     of_call: defaultdict[int, list[Activity]] = defaultdict(list)
     for activity in activities:

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class EventPair:
-    """A context: around what is enqueued in it."""
+    """Context manager that times the work enqueued in its body, by two CUDA events."""
 
     def __init__(self) -> None:
         import torch
@@ -22,6 +22,6 @@ class EventPair:
         self._end.record()
 
     def seconds(self) -> float:
-        """Waits for it."""
+        """Wait for the second event and return the time between the two."""
         self._end.synchronize()
         return float(self._begin.elapsed_time(self._end)) / 1e3

@@ -1,4 +1,4 @@
-"""Timing by a pair of CUDA events around each call: always possible, least exact."""
+"""Timing by a pair of CUDA events around each call: always available, least exact."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from fictl.timing.lead import lead
 from fictl.timing.rotation import Rotation
 from fictl.timing.timer import Timer
 
-# Launches that wait behind a busy GPU: beyond about a thousand the host would wait, too.
+# Launches enqueued behind a busy GPU: beyond about a thousand, the host would wait as well.
 _ENQUEUED = 64
 _FIRST_LEAD_SECONDS = 1e-3
 
 
 class Events(Timer):
-    """It adds the launch of a kernel, 1 to 2 us, and its clock steps by half a microsecond."""
+    """Timer that adds a kernel's launch, 1 to 2 us; its resolution is half a microsecond."""
 
     name = "events"
 

@@ -1,4 +1,4 @@
-"""The GPU as a measurement found it: clocks, power, heat, and who else is on it."""
+"""State of the GPU during a measurement: clocks, power, temperature, other processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from fictl.toolchain.smi import Row, Smi, read_smi, throttled
 
 @dataclass(frozen=True)
 class GpuState:
-    """None is what this GPU does not tell; `others` are the processes on it that are not ours."""
+    """State of one GPU. A value is None if the GPU does not report it.
+
+    others: processes on the GPU that are not ours.
+    """
 
     name: str
     uuid: str
@@ -30,7 +33,7 @@ class GpuState:
 
 
 def gpu_state(index: int = 0) -> GpuState | None:
-    """The state of the GPU that CUDA calls `index`; None where nvidia-smi does not say."""
+    """Read the state of the GPU that CUDA calls `index`; None if nvidia-smi does not report it."""
     smi = read_smi()
     wanted = _uuid(index) or str(index)
     return (
@@ -41,7 +44,7 @@ def gpu_state(index: int = 0) -> GpuState | None:
 
 
 def state_of(smi: Smi, wanted: str, ours: Iterable[int]) -> GpuState | None:
-    """The GPU that `wanted` names, by UUID or index."""
+    """Return the state of the GPU that `wanted` names, by UUID or index."""
     for row in smi.gpus:
         if wanted in (row.get("uuid"), row.get("index")):
             uuid = row.get("uuid", "")
@@ -82,13 +85,13 @@ def _others(pids: list[int], ours: tuple[int, ...]) -> list[int]:
     others = [pid for pid in pids if pid not in ours]
     unseen = [pid for pid in others if not os.path.exists(f"/proc/{pid}")]
     if len(others) == len(pids) and unseen:
-        # In a container the numbers are the host's: one of them is this process.
+        # In a container, nvidia-smi shows the host's process ids: one of them is this process.
         others.remove(unseen[0])
     return others
 
 
 def uuid_of(device: str) -> str:
-    """UUID of a torch device, 'cuda' or 'cuda:1', as NVML spells it."""
+    """Return the UUID of a torch device, 'cuda' or 'cuda:1', as NVML spells it."""
     import torch
 
     index = torch.device(device).index
@@ -99,7 +102,7 @@ def uuid_of(device: str) -> str:
 
 
 def _uuid(index: int) -> str:
-    """CUDA numbers the GPUs that it may use, nvidia-smi all of them; torch knows who is who."""
+    """Return a GPU's UUID from torch: CUDA numbers only visible GPUs, nvidia-smi numbers all."""
     torch: Any = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_available():
         return ""

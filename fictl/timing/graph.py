@@ -1,4 +1,4 @@
-"""Timing a CUDA graph of all calls between two events: no launch overhead of the host."""
+"""Timing of a CUDA graph of all calls between two events, without the host's launch overhead."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class _Replay:
 
 @dataclass(frozen=True)
 class _Captured:
-    """`flushes` is the same replay without the calls, where there is a flush before each."""
+    """A captured rotation; `flushes` is the same replay without the calls, if they are flushed."""
 
     work: _Replay
     flushes: _Replay | None
 
 
 class Graph(Timer):
-    """It adds the gap between two kernels, about 1 us."""
+    """Timer that adds the gap between two kernels, about 1 us."""
 
     name = "graph"
 
@@ -55,7 +55,7 @@ class Graph(Timer):
 
 
 def _capture(rotation: Rotation) -> _Captured:
-    for call in rotation.calls:  # What a first call does, as to load a module, cannot be captured.
+    for call in rotation.calls:  # A first call may load a module, which cannot be captured.
         call()
     flush = (rotation.flush,) if rotation.flush else ()
     work = [step for call in rotation.calls for step in (*flush, call)]
@@ -65,7 +65,7 @@ def _capture(rotation: Rotation) -> _Captured:
 
 
 def replay_of(rotation: Rotation) -> Callable[[], object]:
-    """Replay of a CUDA graph of all calls of a rotation, without its flush."""
+    """Return the replay of a CUDA graph of all calls of a rotation, without its flush."""
     for call in rotation.calls:
         call()
     replay: Callable[[], object] = _replay(rotation, rotation.calls).graph.replay
@@ -77,7 +77,7 @@ def _replay(rotation: Rotation, steps: Sequence[Callable[[], object]]) -> _Repla
 
     cuda: Any = torch.cuda
     graph = cuda.CUDAGraph()
-    # Why a stream of its own: torch keeps one for all captures, on the device of the first.
+    # Why a new stream: torch uses one stream for all captures, on the device of the first.
     recording = cuda.graph(graph, stream=cuda.Stream())
     try:
         with warnings.catch_warnings(record=True) as caught, recording:
@@ -85,7 +85,7 @@ def _replay(rotation: Rotation, steps: Sequence[Callable[[], object]]) -> _Repla
             for step in steps:
                 step()
     except Exception as error:
-        cause = error.__context__ or error  # The end of a capture that failed fails, too.
+        cause = error.__context__ or error  # Ending a failed capture fails as well.
         first = next(iter(str(cause).strip().splitlines()), type(cause).__name__)
         raise Unusable(f"{rotation.name} does not go into a CUDA graph: {first}") from error
     if any("graph is empty" in str(warning.message).lower() for warning in caught):
@@ -94,7 +94,7 @@ def _replay(rotation: Rotation, steps: Sequence[Callable[[], object]]) -> _Repla
 
 
 def _host_seconds(graph: Any) -> float:
-    """The host's seconds for the second replay: the first uploads the graph."""
+    """Return the host time of the second replay: the first also uploads the graph."""
     import torch
 
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Timing by the host's clock: calls that have ended when they return, as emulated ones have."""
+"""Timing by the host's clock, for calls that end before they return, such as emulated ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fictl.timing.timer import Timer
 
 
 class Host(Timer):
-    """The seconds until a call returns; it waits for no GPU."""
+    """Timer of the seconds until a call returns; it does not wait for a GPU."""
 
     name = "host"
 

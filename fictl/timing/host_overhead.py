@@ -1,4 +1,4 @@
-"""Host overhead: the CPU's time for a call, whatever the GPU then does."""
+"""Host overhead: CPU time of a call, excluding GPU work."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 from fictl.timing.statistics import median
 
-# So few that their launches wait for the GPU nowhere but in its queue.
+# Few enough that the launch queue never fills, so that no launch waits for the GPU.
 _CALLS = 50
 _ROUNDS = 15
 
 
 def host_overhead(call: Callable[[], object], device: str = "cuda") -> float:
-    """Seconds until a call returns. Nothing waits for the GPU while the clock runs."""
+    """Measure the seconds until a call returns; nothing waits for the GPU while the clock runs."""
     settle = _synchronize if device.startswith("cuda") else lambda: None
     call()
     return median([_seconds(call, settle) for _ in range(_ROUNDS)])

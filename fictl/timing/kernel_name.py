@@ -1,4 +1,4 @@
-"""Names of kernels as people read them."""
+"""Readable names of kernels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 
 @cache
 def readable(mangled: str) -> str:
-    """The function with its template arguments, without result and parameters."""
+    """Demangle: the function with its template arguments, without return type and parameters."""
     name = _demangled(mangled).removeprefix("void ")
     depth = 0
     for position, letter in enumerate(name):

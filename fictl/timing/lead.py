@@ -1,19 +1,19 @@
-"""Keeping a GPU busy while the host enqueues what is to be timed behind it."""
+"""Work that keeps a GPU busy while the host enqueues the calls to be timed."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# Above the clock of any GPU: a slower one waits longer, never too short.
+# Above the clock of any GPU: a slower GPU waits longer, never too briefly.
 _CLOCK_HZ = 2.5e9
 _RESERVE_SECONDS = 20e-6
 _LONGEST_SECONDS = 0.02
 
 
 def lead(seconds: float) -> None:
-    """Let the GPU wait for the time that the host needs, and somewhat more.
+    """Make the GPU wait a little longer than the host needs to enqueue the calls.
 
-    Without it the gaps in which the GPU waits for launches would be timed, too.
+    Otherwise the gaps in which the GPU waits for launches would be timed as well.
     """
     import torch
 

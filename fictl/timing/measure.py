@@ -1,4 +1,4 @@
-"""Timing several sides against each other, round by round."""
+"""Timing of several sides against each other, round by round."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fictl.timing.side import Side
 from fictl.timing.stop import Stop
 from fictl.timing.timer import Timer
 
-# Long beside what begins and ends a round, and a thousand steps of the coarsest clock.
+# Much longer than the overhead of a round, and a thousand steps of the coarsest clock.
 _ROUND_SECONDS = 1e-3
 _SETTLED = 0.01
 _WARM_UP_ROUNDS = 3
@@ -31,10 +31,12 @@ def measure(
     stop: Stop = Stop(),  # noqa: B008  # frozen
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, Samples]:
-    """Every round times every side once, in alternating order: a slow spell hits all of them.
+    """Time all sides in every round, in alternating order, so that a disturbance affects all alike.
 
-    Sample i of each side is of round i. `cold` asks that no call finds its data in L2; the samples
-    say whether that was so. `progress` is told the number of each round that has ended.
+    Sample i of each side belongs to round i.
+
+    cold: keep each call's data out of L2; the samples say if that was achieved.
+    progress: called with the number of each finished round.
     """
     if not sides:
         raise InvalidValue("there is no side to time", "give at least one")
@@ -55,9 +57,9 @@ def measure(
 
 
 def _warm_up(timer: Timer, turns: Sequence[Rotation], stop: Stop) -> list[float]:
-    """Seconds of a call of each, when two rounds agree and the GPU has had time to raise its clocks.
+    """Run rounds until two agree and the GPU had time to raise its clocks; return seconds per call.
 
-    After some rounds no agreement is waited for: what is left is noise.
+    After some rounds, stop without agreement: the remaining difference is noise.
     """
     start = time.perf_counter()
     last: list[float] = []

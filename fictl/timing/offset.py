@@ -1,4 +1,4 @@
-"""The time that a CUDA graph adds to a kernel, measured on one that does next to nothing."""
+"""Time that a CUDA graph adds to a kernel, measured on a nearly empty kernel."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from fictl.timing.measure import measure
 from fictl.timing.side import Side
 from fictl.timing.stop import Stop
 
-# Below it a comparison of kernels timed by different timers is one of timers.
+# Below this time, comparing kernels timed by different timers mostly compares the timers.
 MATTERS_BELOW = 20e-6
 _STOP = Stop(max_seconds=0.3)
 
 
 @dataclass(frozen=True)
 class Offset:
-    """Seconds of the same kernel by both timers."""
+    """Seconds of the same kernel, measured by each of the two timers."""
 
     cupti: float
     graph: float
@@ -27,7 +27,7 @@ class Offset:
 
 
 def graph_offset(device: str = "cuda") -> Offset:
-    """Needs CUPTI: it alone times the kernel without what surrounds it."""
+    """Measure the offset. It needs CUPTI, which alone times the kernel without its surroundings."""
     import torch
 
     def make(index: int) -> Callable[[], object]:

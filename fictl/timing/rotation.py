@@ -1,4 +1,4 @@
-"""The calls of a round: copies enough that each call finds its data out of L2, or a flush between."""
+"""The calls of a round: enough copies that each call finds L2 cold, or a flush before each."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from fictl.timing.side import Side
 
-# A working set of so many times L2 is out of it when its turn comes again; the rest is reserve.
+# Copies of this many times L2 have left L2 when they are used again; _ROTATED adds a reserve.
 COLD = 2.0
 _ROTATED = 2.5
-# Beyond so many, the calls of one round take longer than flushing: a call and its records cost the
-# host up to 300 us.
+# With more copies, the calls of a round take longer than flushing: a call and its records
+# cost the host up to 300 us.
 _FEWEST, _MOST = 2, 128
-# With a flush the copies need not fill L2: so many differ enough in what they hold.
+# With a flush the copies need not fill L2: this many give enough different contents.
 _FLUSHED = 16
 _SHARE_OF_FREE = 0.8
 _MOST_CALLS = 128
@@ -23,7 +23,7 @@ _MOST_CALLS = 128
 
 @dataclass(frozen=True)
 class Memory:
-    """Memory of the GPU: its L2 cache, and what is free beside it, in bytes."""
+    """Size of the GPU's L2 cache, and its free memory, in bytes."""
 
     l2: int
     free: int
@@ -31,7 +31,11 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Rotation:
-    """`flush` runs before each call and does not count in its time; `cold` is whether L2 was."""
+    """Calls of one side in a round.
+
+    flush: runs before each call, outside its time.
+    cold: L2 holds none of a call's data.
+    """
 
     name: str
     calls: tuple[Callable[[], object], ...]
@@ -44,14 +48,14 @@ class Rotation:
         return len(self.calls) // self.repeats
 
     def lasting(self, seconds: float, call: float) -> Rotation:
-        """Itself so often that it lasts these seconds, as one call lasts `call`."""
+        """Repeat the rotation so that it takes `seconds`, where one call takes `call` seconds."""
         wanted = math.ceil(seconds / (call * len(self.calls)))
         repeats = max(1, min(wanted, _MOST_CALLS // len(self.calls)))
         return replace(self, calls=self.calls * repeats, repeats=repeats)
 
 
 def rotations(sides: Mapping[str, Side], device: str, *, cold: bool) -> list[Rotation]:
-    """All sides in one way: L2 is not the same after a flush as after other copies."""
+    """Make all sides' rotations in one way: L2 differs after a flush and after other copies."""
     if not cold or not device.startswith("cuda"):
         return [_rotation(name, side, 1) for name, side in sides.items()]
     memory = _memory()
@@ -67,7 +71,7 @@ def rotations(sides: Mapping[str, Side], device: str, *, cold: bool) -> list[Rot
 
 
 def copies(working_set: int, memory: Memory) -> int:
-    """So many that they fill L2 several times; fewer where they are too many or do not fit."""
+    """Return how many copies fill L2 several times; fewer if those are too many or do not fit."""
     if working_set <= 0:
         return _FEWEST
     wanted = max(_FEWEST, math.ceil(_ROTATED * memory.l2 / working_set))

@@ -1,4 +1,4 @@
-"""Samples of one side: its times, how they were taken, and their statistics."""
+"""Samples of one side: its times, how they were measured, and their statistics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fictl.timing import statistics
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel of a call: the median of one launch, in seconds, and the launches of one call."""
+    """One kernel of a call: median seconds of a launch, and launches per call."""
 
     name: str
     seconds: float
@@ -18,9 +18,10 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Samples:
-    """One sample a round, which times every copy once: the seconds of one call.
+    """Seconds of one call, one sample for each round; a round times every copy once.
 
-    `cold` is what was verified, not what was asked for; `why` says why no better timer was used.
+    cold: verified, not only requested.
+    why: reason why no better timer was used.
     """
 
     seconds: tuple[float, ...]
@@ -44,5 +45,5 @@ class Samples:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Confidence interval of the median, at 95 %."""
+        """Return the 95 % confidence interval of the median."""
         return statistics.interval(self.seconds)

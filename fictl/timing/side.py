@@ -1,4 +1,4 @@
-"""One of the things that are timed against each other."""
+"""One implementation in a comparison of timings."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Side:
-    """`make(i)` gives the call over the i-th copy of its inputs and outputs.
+    """One implementation to time.
 
-    `working_set` is what one call touches, in bytes: it decides how many copies make a cold cache.
+    make: `make(i)` returns the call on copy i of its inputs and outputs.
+    working_set: bytes that one call touches; it decides how many copies make the cache cold.
     """
 
     make: Callable[[int], Callable[[], object]]

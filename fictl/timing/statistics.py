@@ -1,4 +1,4 @@
-"""Statistics of repeated timings: robust, and right whatever their noise is like."""
+"""Robust statistics of repeated timings, valid for any distribution of noise."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from fictl.errors import InvalidValue
 
-# Makes the median absolute deviation of normal noise its standard deviation.
+# Converts the median absolute deviation of normal noise to a standard deviation.
 MAD_TO_SIGMA = 1.4826
-# Nearer than this two readings are one, but for how a float was rounded.
+# Readings closer than this are equal but for floating-point rounding.
 _EQUAL = 1e-7
 
 
@@ -20,20 +20,24 @@ def median(x: Sequence[float]) -> float:
 
 
 def std(x: Sequence[float]) -> float:
-    """Standard deviation of a sample; outliers count in full."""
+    """Compute the standard deviation of a sample; outliers count in full."""
     return statistics.stdev(x) if len(_timings(x)) > 1 else 0.0
 
 
 def stdrel(x: Sequence[float]) -> float:
-    """Relative to the median, from the median absolute deviation: an outlier changes nothing."""
+    """Compute the deviation relative to the median, from the median absolute deviation.
+
+    A single outlier hardly changes it.
+    """
     middle = median(x)
     return MAD_TO_SIGMA * statistics.median(abs(seconds - middle) for seconds in x) / middle
 
 
 def interval(x: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Confidence interval of the median for any noise: the number of samples below it is binomial.
+    """Compute the median's confidence interval for any noise, from the binomial distribution.
 
-    With five samples or fewer there is no such interval at 0.95: then it is all of them.
+    The number of samples below the median is binomial. Five samples or fewer have no interval at
+    0.95: the result is then their full range.
     """
     ordered = sorted(_timings(x))
     rank = _rank(len(ordered), confidence)
@@ -41,13 +45,13 @@ def interval(x: Sequence[float], confidence: float = 0.95) -> tuple[float, float
 
 
 def noise_floor(x: Sequence[float], confidence: float = 0.95) -> float:
-    """The smallest relative change of the median that these samples could show."""
+    """Return the smallest relative change of the median that these samples could show."""
     low, high = interval(x, confidence)
     return max((high - low) / 2, resolution(x)) / median(x)
 
 
 def resolution(*samples: Sequence[float]) -> float:
-    """The step of the timer as far as it shows: the least distance of two readings that differ."""
+    """Estimate the timer's step: the smallest distance between two different readings."""
     readings = sorted(seconds for x in samples for seconds in x)
     gaps = (high - low for low, high in pairwise(readings))
     return min((gap for gap in gaps if gap > _EQUAL * readings[-1]), default=0.0)
@@ -64,9 +68,10 @@ def _timings(x: Sequence[float]) -> Sequence[float]:
 
 
 def _rank(count: int, confidence: float) -> int:
-    """Number of samples at each end that the interval leaves out.
+    """Return how many samples at each end the interval leaves out.
 
-    The binomial's normal approximation: up to 1000 samples the exact rank or, rarely, one less.
+    It uses the binomial's normal approximation: up to 1000 samples the exact rank or, rarely, one
+    less.
     """
     sigmas = statistics.NormalDist().inv_cdf((1 + confidence) / 2)
     return max(0, math.floor((count - 1 - sigmas * math.sqrt(count)) / 2))

@@ -1,4 +1,4 @@
-"""The end of timing: the medians are known well enough, or the time is up."""
+"""Condition that ends timing: the medians are known well enough, or the time is up."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ _FEWEST, _PATIENCE = 6, 3
 
 @dataclass(frozen=True)
 class Stop:
-    """`stdrel` is half the width of the median's 95 % interval, over the median.
+    """Limits of a timing. It also ends at `max_rounds` or after `max_seconds`.
 
-    None more once `max_rounds` is reached, or `max_seconds`: but fewer than 6 rounds tell nothing,
-    and get three times as long.
+    stdrel: half the width of the median's 95 % interval, divided by the median.
+
+    Fewer than 6 rounds decide nothing, so they get three times `max_seconds`.
     """
 
     stdrel: float = 0.003

@@ -1,4 +1,4 @@
-"""The interface of every timer: time each call of a rotation once."""
+"""Interface of every timer: time each call of a rotation once."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from fictl.timing.samples import Kernel
 
 
 class Unusable(SetupError):
-    """A timer cannot time this, and why: another one may."""
+    """This timer cannot time the calls; another one may. The message says why."""
 
 
 class TooShort(Unusable):
-    """It takes no longer than what this timer adds."""
+    """The calls take no longer than the overhead of this timer."""
 
 
 class LaunchedNothing(FictlError):
-    """The timed calls gave the GPU no work."""
+    """The timed calls launched no work on the GPU."""
 
 
 class Timer(ABC):
-    """A context: what it holds of the GPU or of the process goes at its end."""
+    """Context manager that releases its GPU and process resources at its end."""
 
     name: ClassVar[str]
 
@@ -41,14 +41,14 @@ class Timer(ABC):
 
     @abstractmethod
     def time(self, rotation: Rotation) -> float:
-        """A round: every call once. The seconds of one call, on average."""
+        """Run one round, every call once, and return the mean seconds of a call."""
 
     def kernels(self, rotation: Rotation) -> tuple[Kernel, ...]:
-        """Kernels that a call launches, where the timer sees them."""
+        """Return the kernels that a call launches, if the timer sees them."""
         return ()
 
     def remark(self) -> str:
-        """A remark on the measurement that its reader should know."""
+        """Return a remark on the measurement for its reader."""
         return ""
 
 

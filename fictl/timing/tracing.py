@@ -1,4 +1,4 @@
-"""CUPTI at work in this process: begun, asked for its records, and taken down again."""
+"""A CUPTI session in this process: begin it, request its records, and shut it down."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CAUSES = {
 
 
 class Tracing(ABC):
-    """A context; CUPTI is taken down at its end, however that comes. One at a time in a process."""
+    """Context manager that always shuts CUPTI down at its end. Only one per process at a time."""
 
     kinds: ClassVar[tuple[str, ...]]
     _is_on: ClassVar[bool] = False
@@ -66,7 +66,7 @@ class Tracing(ABC):
         self._end()
 
     def run(self, number: int, call: Callable[[], object]) -> None:
-        """Call it, so that its work is known by this number."""
+        """Run a call and tag its work with `number`."""
         custom = self._cupti.ExternalCorrelationKind.CUSTOM0
         self._cupti.activity_push_external_correlation_id(custom, number)
         try:
@@ -76,26 +76,26 @@ class Tracing(ABC):
 
     @abstractmethod
     def hear(self, records: Iterable[Any]) -> None:
-        """A buffer's records exist during this call only: what is needed of them is copied."""
+        """Receive a buffer of records. They exist only during this call: copy what is needed."""
 
     def flush(self) -> int:
-        """Hear all records of what has ended; how many were lost since the last time."""
+        """Receive all records of finished work; return how many were lost since the last flush."""
         self._cupti.activity_flush_all(1)
         count = ctypes.c_size_t()
         self._cupti.activity_get_num_dropped_records(0, 0, ctypes.addressof(count))
         return count.value
 
     def now(self) -> int:
-        """Time by the clock that records are stamped with, in nanoseconds."""
+        """Return the time in nanoseconds, by the clock of the records' timestamps."""
         return int(self._cupti.get_timestamp())
 
     def number(self, kind: str) -> int:
-        """CUPTI's own number of a kind of record; -1 where this CUPTI has no such kind."""
+        """Return CUPTI's number for a kind of record; -1 if this CUPTI does not have it."""
         return int(getattr(self._cupti.ActivityKind, kind, -1))
 
     @abstractmethod
     def prepare(self) -> None:
-        """Look up what the first record needs, while CUPTI is there to be asked."""
+        """Look up what the first record needs, while CUPTI is loaded."""
 
     def _begin(self) -> None:
         self.prepare()
@@ -106,9 +106,9 @@ class Tracing(ABC):
             self._enabled.append(kind)
 
     def _end(self) -> None:
-        """All of it is tried: one refusal must not leave the rest of it on.
+        """Disable everything; one refusal must not leave the rest enabled.
 
-        What was refused to us altogether may be another's, and stays as it is.
+        If CUPTI refused to enable anything, another profiler may own it: then leave it alone.
         """
         if not self._enabled:
             return
@@ -124,7 +124,7 @@ def _torch_profiles() -> bool:
     import torch
 
     autograd: Any = torch.autograd
-    return bool(autograd._profiler_enabled())  # noqa: SLF001  # there is no public one
+    return bool(autograd._profiler_enabled())  # noqa: SLF001  # there is none in public
 
 
 def _cause(problem: str) -> str:

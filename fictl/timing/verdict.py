@@ -1,4 +1,4 @@
-"""Verdict on two sides: one is slower than the other, or these timings cannot tell."""
+"""Verdict on two sides: one is slower than the other, or these timings cannot decide."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from enum import Enum
 from fictl.errors import InvalidValue
 from fictl.timing.statistics import MAD_TO_SIGMA, interval, median, resolution
 
-# Runs of one program differ by this much: clocks, temperature, where its memory lies.
+# Runs of one program differ by this much, due to clocks, temperature and memory placement.
 RUN_TO_RUN = 0.01
 
 _FEWEST = 6
-# Beyond so many, neighbouring rounds count as one: their noise is alike, and all pairs are many.
+# Above this many rounds, merge adjacent ones: their noise is alike, and pairs grow as the square.
 _MOST_ROUNDS = 200
 _TOO_MANY_TO_ASK_FOR = 1_000
 
 
 class Verdict(str, Enum):
-    """The second side compared with the first."""
+    """Verdict on the second side, compared with the first."""
 
     SAME = "SAME"
     FASTER = "FASTER"
@@ -31,7 +31,11 @@ class Verdict(str, Enum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """`ratio` is b / a: above 1, b is slower. `advice` says what would settle UNCLEAR."""
+    """Result of a comparison.
+
+    ratio: b / a; above 1, b is slower.
+    advice: how to resolve UNCLEAR.
+    """
 
     ratio: float
     low: float
@@ -43,10 +47,10 @@ class Comparison:
 def compare_rounds(
     a: Sequence[float], b: Sequence[float], threshold: float = 0.01, confidence: float = 0.95
 ) -> Comparison:
-    """Two sides of one run, round by round: a drift that both see cancels.
+    """Compare two sides of one run, round by round, so that drift common to both cancels.
 
-    The interval is that of Wilcoxon's signed ranks. It asks of the noise only that both sides see
-    the same, which interleaving is for; outliers hardly move it.
+    The interval is that of Wilcoxon's signed ranks. It assumes only that both sides see the same
+    noise, which interleaving provides; outliers hardly move it.
     """
     if len(a) != len(b):
         raise InvalidValue(
@@ -64,7 +68,7 @@ def compare_runs(
     confidence: float = 0.95,
     run_to_run: float = RUN_TO_RUN,
 ) -> Comparison:
-    """Samples of different runs, which may differ by `run_to_run` for no reason of the program."""
+    """Compare samples of different runs, which may differ by `run_to_run` for external reasons."""
     widths = [math.log(high / low) / 2 for low, high in (interval(x, confidence) for x in (a, b))]
     center = math.log(median(b) / median(a))
     count = min(len(a), len(b))
@@ -73,9 +77,9 @@ def compare_runs(
 
 @dataclass(frozen=True)
 class _Evidence:
-    """Logarithms of b / a: the best estimate, and how far off it may be.
+    """Logarithms of b / a: the best estimate and its possible errors.
 
-    More rounds lessen the noise, not the timer's step nor what tells one run from the next.
+    More rounds reduce the noise, but neither the timer's step nor the difference between runs.
     """
 
     center: float
@@ -97,7 +101,9 @@ class _Evidence:
         return Comparison(math.exp(self.center), low, high, verdict, advice)
 
     def _verdict(self, margin: float) -> Verdict:
-        """SAME is within the margin by the best estimate, and within twice it at worst."""
+        """Decide. SAME: the best estimate is within the margin, and the worst within twice the
+        margin.
+        """
         off = abs(self.center)
         if self.rounds < _FEWEST:
             return Verdict.UNCLEAR
@@ -119,7 +125,7 @@ class _Evidence:
         return f"it is too near the threshold of {threshold:.1%} to tell"
 
     def _rounds_needed(self, margin: float) -> float:
-        """The noise falls with the root of the rounds."""
+        """Estimate the rounds for a verdict: noise falls with the square root of their number."""
         off, fixed = abs(self.center), self.step + self.run_to_run
         same = 2 * (margin + self.run_to_run) - off if off <= margin + self.run_to_run else 0.0
         bearable = max(off - margin, same) - fixed
@@ -127,7 +133,7 @@ class _Evidence:
 
 
 def _signed_ranks(a: Sequence[float], b: Sequence[float], confidence: float) -> tuple[float, float]:
-    """The shift from a to b, and how far off it may be, of the means of all pairs of rounds."""
+    """Return the shift from a to b and its possible error, from the means of all round pairs."""
     shifts = _clipped(_merged([math.log(y / x) for x, y in zip(a, b, strict=True)]))
     count = len(shifts)
     means = sorted((x + y) / 2 for i, x in enumerate(shifts) for y in shifts[i:])
@@ -145,12 +151,12 @@ def _merged(shifts: Sequence[float]) -> list[float]:
 
 
 def _clipped(shifts: Sequence[float]) -> list[float]:
-    """Huber's: an outlier counts as one of 1.5 sigmas, else one in ten spoils a fifth of all pairs."""
+    """Clip outliers at 1.5 sigmas, after Huber: else one in ten spoils a fifth of all pairs."""
     middle = statistics.median(shifts)
     most = 1.5 * MAD_TO_SIGMA * statistics.median(abs(shift - middle) for shift in shifts)
     return [min(max(shift, middle - most), middle + most) for shift in shifts]
 
 
 def _step(a: Sequence[float], b: Sequence[float]) -> float:
-    """Each of the two medians may be off by half of it."""
+    """Return the timer's relative step: each of the two medians may be off by half of it."""
     return resolution(a, b) / min(median(a), median(b))

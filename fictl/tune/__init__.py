@@ -1,4 +1,4 @@
-"""Choosing tactics by measuring them: the tuner, its file, and tuning over an op's cases."""
+"""Choice of tactics by measurement: the tuner, its file, and tuning over an op's cases."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""`with fictl.autotune():` calls inside it that are not tuned yet time their tactics, once a key."""
+"""`with fictl.autotune():` times the tactics of untuned calls inside it, once for each key."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from fictl.tune.tuner import Tuner
 def autotune(
     *, save: bool | str | Path = False, again: bool = False, group: Any = None
 ) -> Iterator[Tuner]:
-    """Tune this thread's calls inside the block; a second call of the same key costs nothing extra.
+    """Tune this thread's calls inside the block; each key is timed only once.
 
-    save: add the results to this file; True: to the one that FICTL_AUTOTUNER_LOAD_FROM_FILE=1
+    save: add the results to this file; True: to the file that FICTL_AUTOTUNER_LOAD_FROM_FILE=1
         loads.
-    again: also measure keys that are tuned already.
-    group: the process group whose ranks get the same tactics; None is the default group, if there
-        is one. All its ranks make the same calls.
+    again: also measure keys that are already tuned.
+    group: the process group whose ranks choose the same tactics; None is the default group, if it
+        exists. All its ranks must make the same calls.
     """
     tuner = Tuner(TuningRanks.of(group), again)
     try:
         with tuning(tuner):
             yield tuner
     finally:
-        # Also after an error: the results before it are right.
+        # Save after an error as well: the results before it are valid.
         if save:
             tuner.save(None if save is True else Path(save))

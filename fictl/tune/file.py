@@ -1,4 +1,4 @@
-"""File of tuned tactics: results are merged into it; a file of another machine is left alone."""
+"""File of tuned tactics: results are merged into it; a file of another machine is not changed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from fictl.paths import friendly, write_atomic
 
 
 def merge(path: Path, here: Machine, ops: Mapping[str, OpRecords]) -> None:
-    """Add results to the file.
+    """Add results to the file, replacing entries of the same key.
 
-    Entries of the same key are replaced, and all entries of an op whose kernel has changed.
+    If an op's kernel has changed, all its older entries are removed.
     """
     with writing(path.parent):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def _merged(name: str, old: OpRecords | None, new: OpRecords) -> OpRecords:
 
 
 def _readable(path: Path) -> Document | None:
-    """Read the file; one that cannot be read is renamed, with a warning."""
+    """Read the file; if it cannot be read, rename it with a warning and return None."""
     try:
         return read(path)
     except Corrupt as error:

@@ -37,7 +37,7 @@ class TuningWork:
 
 
 def plan(ops: Collection[str], case: str = "", dtype: str = "") -> list[TuningWork]:
-    """Plan the tuning of these ops; a UsageError where the filters leave nothing.
+    """Plan the tuning of these ops; raise UsageError if the filters select nothing.
 
     case: only cases whose text contains this.
     """
@@ -98,7 +98,7 @@ def _is_too_large(template: TraceTemplate, case: Case) -> bool:
 
 
 def _stand_ins(tactics: Tactics, template: TraceTemplate, case: Case) -> dict[str, Any]:
-    """Meta tensors as arguments: a key depends on sizes and dtypes only."""
+    """Make meta tensors as arguments: a key depends on sizes and dtypes only."""
     import torch
 
     known = case_sizes(template, case)

@@ -1,4 +1,4 @@
-"""Ranks of one job, which must choose the same tactic for the same call."""
+"""Ranks of one job, which must all choose the same tactic for a call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.op.tactics.tactics import Untuned
 
 
 class _Choice(NamedTuple):
-    """Choice of one rank, which it sends to the others."""
+    """Choice of one rank, sent to the others."""
 
     call: str
     winner: str
@@ -29,7 +29,7 @@ class TuningRanks:
 
     @classmethod
     def of(cls, group: Any = None) -> TuningRanks | None:
-        """Ranks of the group; None without torch.distributed, or with one rank alone."""
+        """Return the ranks of the group; None without torch.distributed or with a single rank."""
         import torch.distributed as dist
 
         if not (dist.is_available() and dist.is_initialized()) or dist.get_world_size(group) < 2:
@@ -37,7 +37,7 @@ class TuningRanks:
         return cls(group, dist.get_rank(group), dist.get_world_size(group))
 
     def agree(self, call: Untuned, winner: int, refused: Collection[int]) -> int:
-        """Agree on the first rank's winner, if every rank can use it; else on the default."""
+        """Agree on the first rank's winner if every rank can use it; else on the default."""
         import torch.distributed as dist
 
         labels = [label(spelled(tactic)) for tactic in call.candidates]

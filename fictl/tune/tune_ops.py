@@ -1,4 +1,4 @@
-"""`fictl tune`: times the tactics of ops over their cases, and writes the results to a file."""
+"""`fictl tune`: time the tactics of ops over their cases and write the results to a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fictl.tune.tuner import Tuner, TuningOutcome
 
 @dataclass(frozen=True)
 class Tuning:
-    """Results of tuning on one machine, and the file that holds them."""
+    """Results of tuning on one machine, and the file that contains them."""
 
     machine: Machine
     file: Path
@@ -51,7 +51,7 @@ def tune(
     done: Callable[[TuningOutcome], object] | None = None,
     tuner: Tuner | None = None,
 ) -> Tuning:
-    """Measure every key of the plan, also those tuned before; results before an error are kept."""
+    """Measure every key of the plan, tuned or not; results before an error are kept."""
     tuner = tuner or Tuner(again=True, done=done)
     try:
         for item in work:
@@ -63,7 +63,7 @@ def tune(
 
 
 def _notes() -> Iterator[str]:
-    """Reasons to doubt the times."""
+    """Yield reasons to doubt the times."""
     if settings.DEVICE.get() == "emu":
         yield "emulated: these are times of the host, not of a GPU"
         return

@@ -1,4 +1,4 @@
-"""A call that candidates are tried on: copies of its arguments, and the default's results."""
+"""A call on which candidates are tried: copies of its arguments, and the default's results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fictl.op.tactics.tactics import Untuned
 
 
 class TunedCall:
-    """A call with copies of its arguments. The constructor runs the default, and raises its error."""
+    """A call with copies of its arguments; the constructor runs the default, which may raise."""
 
     def __init__(self, call: Untuned) -> None:
         self._call = call
@@ -38,7 +38,7 @@ class TunedCall:
         return self._call.tactics.run(arguments, self._call.candidates[candidate])
 
     def copy(self) -> dict[str, Any]:
-        """Copy the arguments, with poison in the outputs that are not inputs as well."""
+        """Copy the arguments, and poison the outputs that are not also inputs."""
         arguments = copied(self._arguments)
         inputs = input_parameters(self._template)
         read = {id(arguments[name]) for name in inputs & {*arguments}}
@@ -49,7 +49,7 @@ class TunedCall:
         return arguments
 
     def problem(self, candidate: int) -> str:
-        """Why this candidate is refused: its error, or where its results differ; '' if neither."""
+        """Say why this candidate is refused: its error, or where its results differ; else ''."""
         arguments = self.copy()
         try:
             self._check(arguments, self.run(arguments, candidate))
@@ -58,7 +58,7 @@ class TunedCall:
         return ""
 
     def _check(self, arguments: Mapping[str, Any], returned: Any) -> None:
-        """Raise unless the results are right, by the trace's judge or like the default's."""
+        """Raise unless the trace's judge accepts the results or they are close to the default's."""
         template = self._template
         if template.judge is not None:
             template.judge(self._arguments, named_results(template, arguments, returned))
@@ -70,7 +70,7 @@ class TunedCall:
     def _allocated(
         self, arguments: Mapping[str, Any], results: tuple[Any, ...]
     ) -> dict[str, torch.Tensor]:
-        """Outputs that the function allocated itself: candidates get them as arguments, poisoned."""
+        """Return outputs that the function allocated: candidates get them as poisoned arguments."""
         return {
             name: result
             for name, result in zip(self._template.outputs, results, strict=False)
@@ -78,7 +78,7 @@ class TunedCall:
         }
 
     def _results(self, arguments: Mapping[str, Any], returned: Any) -> Iterator[torch.Tensor]:
-        """The tensors that a call returned and those that it wrote, each once."""
+        """Yield the tensors that a call returned or wrote, each once."""
         written = (arguments.get(name) for name in self._call.tactics.op.mutates)
         values = (*as_tuple(returned), *written)
         yield from {id(v): v for v in values if isinstance(v, torch.Tensor)}.values()

@@ -1,4 +1,4 @@
-"""The tuner, which a call without a known tactic asks, once for each key."""
+"""The tuner, called once for each key whose tactic is not known."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fictl.tune.file import merge
 from fictl.tune.ranks import TuningRanks
 from fictl.tune.tuning_trial import Measure, TuningTrial
 
-# Calls that are timed at the same time disturb each other.
+# Two timings at the same time would disturb each other.
 _measuring = threading.RLock()
 
 
@@ -43,7 +43,7 @@ class TuningOutcome:
 
 
 class Tuner:
-    """Measures calls; `outcomes` are in their order. An error in tuning never breaks a call."""
+    """Measures calls and records `outcomes` in order. A tuning error never breaks a call."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Tuner:
             return self._decided(call) if tactic is None else tactic
 
     def save(self, path: Path | None = None) -> list[Path]:
-        """Add the results to this file, or to the machine's own, on rank 0; return the files."""
+        """Add the results to this file or the machine's own, on rank 0; return the files."""
         if self._ranks and self._ranks.rank:
             return []
         written = []
@@ -94,12 +94,12 @@ class Tuner:
             self._record(call, entry.model_copy(update={"winner": spelled(tactic)}))
         if entry or known is not None:
             call.tactics.keep(call, tactic)
-        else:  # It could not be tuned; the next session tries again.
+        else:  # Tuning failed; the next session tries again.
             call.tactics.remembered[call.key] = tactic
         return tactic
 
     def _tried(self, trial: TuningTrial) -> tuple[Entry | None, int, Collection[int]]:
-        """Run the trial: its measurement, the winning candidate and the refused ones."""
+        """Run the trial: return its measurement, the winner and the refused candidates."""
         call = trial.call
         try:
             entry = trial.run()
@@ -130,7 +130,7 @@ class Tuner:
 
 
 def _can_be_measured(call: Untuned) -> bool:
-    """True if it can be timed: not during a CUDA graph capture, nor on subclasses of tensors."""
+    """True if the call can be timed: not during CUDA graph capture, nor on tensor subclasses."""
     tensors = [value for value in call.arguments.values() if isinstance(value, torch.Tensor)]
     if any(type(tensor) not in (torch.Tensor, torch.nn.Parameter) for tensor in tensors):
         return False
@@ -138,6 +138,6 @@ def _can_be_measured(call: Untuned) -> bool:
 
 
 def is_captured(tensors: Iterable[torch.Tensor]) -> bool:
-    """True if a call on them becomes part of a CUDA graph."""
+    """True if a call on these tensors becomes part of a CUDA graph."""
     on_gpu = any(tensor.is_cuda for tensor in tensors)
     return on_gpu and torch.cuda.is_current_stream_capturing()

@@ -1,4 +1,4 @@
-"""Tuning of one call: wrong candidates are refused, the others timed, the fastest chosen."""
+"""Tuning of one call: refuse wrong candidates, time the others, choose the fastest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Measure = Callable[..., "Mapping[str, Samples]"]
 
 @dataclass(frozen=True)
 class TuningTrial:
-    """A call to tune; `measure` times sides, `problems` says why a candidate was refused."""
+    """A call to tune; `measure` times sides, `problems` holds reasons for refusing candidates."""
 
     call: Untuned
     measure: Measure
@@ -43,9 +43,9 @@ class TuningTrial:
             return self._chosen(tuned)
 
     def _chosen(self, tuned: TunedCall) -> Entry:
-        """Choose the fastest, if it is also faster when timed alone with the default.
+        """Choose the fastest candidate, if it also beats the default in a second timing of the two.
 
-        The fastest of many candidates is partly luck, so a second timing has to confirm it.
+        The fastest of many candidates is partly luck, so the second timing has to confirm it.
         """
         count = len(self.call.candidates)
         samples = self._timed(tuned, [i for i in range(count) if i not in self.problems])
@@ -64,7 +64,7 @@ class TuningTrial:
         copies: dict[int, dict[str, Any]] = {}
 
         def make(copy: int, candidate: int) -> Callable[[], object]:
-            # The candidates share the copies: between two calls of one, the others have used them.
+            # Candidates share copies, so others use a copy between two calls of one candidate.
             if copy not in copies:
                 copies[copy] = tuned.copy()
             return lambda: tuned.run(copies[copy], candidate)

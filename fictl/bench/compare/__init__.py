@@ -1,1 +1,1 @@
-"""Comparing timings: of two results, two sides of one run, or two revisions of the sources."""
+"""Comparison of timings: two results, two sides of one run, or two revisions of the sources."""

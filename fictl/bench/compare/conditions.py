@@ -1,4 +1,4 @@
-"""Check that two results were measured alike: another GPU, clock or timer gives another number."""
+"""Check that two results were measured under the same conditions: GPU, clock, timer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CLOCKS_DIFFER = 0.03
 
 
 def where(environment: Environment) -> str:
-    """`NVIDIA H200 · 1980 MHz`: what people need to know to read the numbers."""
+    """Describe the machine in short for readers: `NVIDIA H200 · 1980 MHz`."""
     if environment.device != "cuda":
         return "emulated device"
     clock = f"{environment.sm_mhz} MHz" if environment.sm_mhz else ""
@@ -21,7 +21,7 @@ def where(environment: Environment) -> str:
 
 
 def require_alike(a: BenchReport, b: BenchReport, labels: tuple[str, str]) -> None:
-    """A refusal names every difference with both values."""
+    """Refuse results of different conditions; the error names each difference with both values."""
     problems = list(differences(a, b))
     if problems:
         raise UsageError(
@@ -42,11 +42,11 @@ def differences(a: BenchReport, b: BenchReport) -> Iterator[str]:
     for what in (what for what in first if what in second):
         if first[what] != second[what]:
             yield f"{what} timed by {first[what]} and {second[what]}"
-            return  # One of the cases says what is to be said of all.
+            return  # One case is enough: the others differ in the same way.
 
 
 def _ways(report: BenchReport) -> dict[str, str]:
-    """Timer and L2 state of each case."""
+    """Return the timer and the L2 state of each case."""
     timed = (row for row in report.rows if row.samples and not row.is_baseline)
     return {f"{row.case} {row.side} {row.step}".removesuffix(" run"): _way(row) for row in timed}
 

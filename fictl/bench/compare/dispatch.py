@@ -1,4 +1,4 @@
-"""Two things compared, whatever they are: what `fictl compare A B` does."""
+"""Dispatch of `fictl compare A B` by what A and B are: results, revisions or sides."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def compare_two(
     observer: BenchObserver,
     force: bool = False,
 ) -> CompareOutcome:
-    """`force` is for results that were not measured alike; what runs here is."""
+    """Compare A and B. `force` accepts stored results of different conditions."""
     wanted = understand(words, ops)
     if wanted.kind == RESULTS:
         return compare_files(Path(wanted.a), Path(wanted.b), threshold, force)

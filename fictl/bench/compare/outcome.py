@@ -1,4 +1,4 @@
-"""Outcome: a verdict on every case that two things have in common, and what they have not."""
+"""Outcome of a comparison: a verdict on each common case, and the cases of one side only."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fictl.timing.verdict import Comparison, Verdict
 
 @dataclass(frozen=True)
 class Compared:
-    """One case of both: the medians in seconds, and what tells them apart.
+    """One case of both sides: median seconds and their comparison.
 
-    joules: energy of one call of each, where both were measured with --power.
+    joules: energy of one call of each, if both were measured with --power.
     """
 
     op: str
@@ -33,7 +33,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Untimed:
-    """A case of which one of the two was not timed; `fails` if that is the newer one's fault."""
+    """A case that one side was not timed on; `fails` if that is the newer side's fault."""
 
     case: str
     who: str
@@ -43,7 +43,11 @@ class Untimed:
 
 @dataclass(frozen=True)
 class CompareOutcome:
-    """`how` says whether one run has both, round by round, or each has its own; `where`, on what."""
+    """Result of a comparison.
+
+    how: one run with both sides in the same rounds, or a run for each.
+    where: the machine.
+    """
 
     a: str
     b: str
@@ -64,7 +68,7 @@ class CompareOutcome:
 
     @property
     def exit_code(self) -> int:
-        """1 where the second is slower, or wrong; 3 where nothing could be compared."""
+        """Return 1 if the second side is slower or wrong, 3 if nothing was compared, else 0."""
         slower = Verdict.SLOWER.value in self.counts
         if slower or any(case.fails for case in self.untimed):
             return 1

@@ -1,4 +1,4 @@
-"""Rows of benchmarks put side by side: which belong together, and the verdict on each pair."""
+"""Pairs of benchmark rows that belong together, with a verdict on each pair."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Name: TypeAlias = Callable[[Row], str]
 
 @dataclass(frozen=True)
 class Pairs:
-    """The cases that were compared, those that only one side has, and those that one was not timed at."""
+    """Compared cases, cases of one side only, and cases that one side was not timed on."""
 
     cases: tuple[Compared, ...]
     only_a: tuple[str, ...]
@@ -27,7 +27,7 @@ class Pairs:
 def pair(
     a: Iterable[Row], b: Iterable[Row], judge: Judge, name: Name, labels: tuple[str, str]
 ) -> Pairs:
-    """Rows of one op and one name belong together. `labels` are what the two are called."""
+    """Pair rows of the same op and name and judge each pair; `labels` name the two sides."""
     first, second = ({(row.op, name(row)): row for row in rows} for rows in (a, b))
     cases, untimed = [], []
     only: tuple[list[str], list[str]] = [], []
@@ -49,7 +49,10 @@ def _untimed(row: Row, case: str, label: str, is_new: bool) -> Untimed:
 
 
 def of_one_run(threshold: float) -> Judge:
-    """A plan is timed in rounds of its own: those of its two rows are no pairs."""
+    """Return a judge for two sides of one run.
+
+    Plans are compared as different runs, because their rounds are not paired.
+    """
 
     def judge(a: Row, b: Row) -> Comparison:
         compare = compare_rounds if a.step == "run" else compare_runs
@@ -63,7 +66,7 @@ def of_two_runs(threshold: float) -> Judge:
 
 
 def case_name(row: Row) -> str:
-    """`scale-1024-float16`, with ` plan` where that is what was timed."""
+    """Name a row's case: `scale-1024-float16`, with ` plan` appended if the plan was timed."""
     return row.case if row.step == "run" else f"{row.case} {row.step}"
 
 

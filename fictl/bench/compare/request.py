@@ -16,7 +16,7 @@ RESULTS, REVISIONS, SIDES = "results", "revisions", "sides"
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """Two of one kind."""
+    """A and B of one kind."""
 
     kind: str
     a: str
@@ -24,7 +24,7 @@ class CompareRequest:
 
 
 def understand(words: Sequence[str], ops: Sequence[str]) -> CompareRequest:
-    """Files come first, then backends, then revisions; what is none of them may be a baseline."""
+    """Classify A and B: as files, else backends, else revisions; other words may be baselines."""
     a, b = _two(words)
     if any(map(_is_result, (a, b))):
         for word in (a, b):

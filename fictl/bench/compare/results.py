@@ -1,4 +1,4 @@
-"""Two results of `fictl bench`, or a fresh one and the baselines that a project keeps."""
+"""Comparison of two results of `fictl bench`, or of a fresh one with a project's baselines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAKE = "fictl bench OP --save makes one, for this GPU"
 
 
 def compare_files(a: Path, b: Path, threshold: float, force: bool = False) -> CompareOutcome:
-    """Different conditions are refused, unless by force: then they are said."""
+    """Compare two files; different conditions are refused or, with `force`, noted."""
     return compare_reports(load(a), load(b), (friendly(a), friendly(b)), threshold, force)
 
 
@@ -55,7 +55,9 @@ def compare_reports(
 
 
 def stored(projects: Iterable[Project]) -> list[tuple[Path, BenchReport]]:
-    """Every baseline that the projects keep; none is an error that says how to make one."""
+    """Load every baseline of the projects; if there are none, raise an error that says how to make
+    one.
+    """
     folders = [project.root / FOLDER for project in projects]
     paths = [path for folder in folders for path in matching(folder, "*/*.json")]
     if not paths:
@@ -71,12 +73,12 @@ def compare_baseline(
     observer: BenchObserver,
     force: bool = False,
 ) -> CompareOutcome:
-    """A run of now with the baselines of the projects that the ops are of."""
+    """Run a benchmark and compare it with the baselines of the ops' projects."""
     folders = select(ops, [] if ops else [Project.at()])
     kept = stored(dict.fromkeys(folder.project for folder in folders))
     fresh = bench(ops, options, observer)
     outcome = compare_with_stored(fresh, kept, threshold, force)
-    # What was not asked for is not missing.
+    # A filter leaves out cases, which are therefore not missing.
     return replace(outcome, only_a=()) if options.case or options.dtype else outcome
 
 
@@ -86,7 +88,7 @@ def compare_with_stored(
     threshold: float,
     force: bool = False,
 ) -> CompareOutcome:
-    """Those of this GPU at this clock count; where there are none, by force, at another clock."""
+    """Compare with baselines of this GPU and clock; with `force`, of other clocks if none fit."""
     here = [report for _, report in kept if report.environment.gpu == fresh.environment.gpu]
     alike = [report for report in here if not _machine(report, fresh)] or (here if force else [])
     ops = {row.op for row in fresh.rows}
@@ -103,17 +105,17 @@ def compare_with_stored(
 
 
 def _machine(a: BenchReport, b: BenchReport) -> list[str]:
-    """Differences between the machines of two results, whatever was timed on them."""
+    """List the differences between the machines of two results, ignoring the rows."""
     return list(differences(replace(a, rows=()), replace(b, rows=())))
 
 
 def _own(report: BenchReport) -> list[Row]:
-    """Baselines of others are not what is judged."""
+    """Leave out baseline rows, which are not judged."""
     return [row for row in report.rows if not row.is_baseline]
 
 
 def _updates(a: BenchReport, b: BenchReport) -> Iterable[str]:
-    """Changes beside the op that may be the reason."""
+    """List changes of versions and driver that may explain a difference."""
     for name in ("fictl", "torch", "cuda"):
         old, new = getattr(a.environment, name), getattr(b.environment, name)
         if old != new:

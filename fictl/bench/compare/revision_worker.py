@@ -1,4 +1,4 @@
-"""One op in two revisions, in a process that it may take down: see fictl.bench.compare.revisions."""
+"""Benchmark of one op in two revisions, in a process of its own: see revisions.py."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def work(request: RevisionsRequest) -> Iterator[Work]:
-    """The cases and the reference are those of the newer one, which comes first."""
+    """Yield the cases of the newer revision, which comes first and provides the reference."""
     folders = {label: OpFolder.of(op) for label, op in request.sides.items()}
 
     @cache
@@ -39,7 +39,7 @@ def work(request: RevisionsRequest) -> Iterator[Work]:
 
 
 def _side(label: str, subject: Subject) -> Contender:
-    """An optional input that is not passed may be one that the other revision does not know."""
+    """Make a contender; it omits optional inputs without value, which a revision may not know."""
 
     def prepare(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> tuple[Call, Call]:
         known = {n: v for n, v in inputs.items() if v is not None or n in subject.parameters}

@@ -1,4 +1,4 @@
-"""Two git revisions of a project, built beside each other and timed interleaved in one process."""
+"""Two git revisions of a project, built separately and timed interleaved in one process."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def compare_revisions(
     options: BenchOptions = DEFAULTS,
     observer: BenchObserver | None = None,
 ) -> CompareOutcome:
-    """The fictl that runs them is this one; kernels, launchers and Python of the ops are theirs."""
+    """Compare ops of two revisions: both run on this fictl, with their own kernels and Python."""
     project = project_of(ops)
-    # A checkout has another name than its project.
+    # A checkout's name differs from the project's.
     names = [op.removeprefix(f"{project.name}/") for op in ops]
     with checkout(project, a) as old, checkout(project, b) as new:
         if old.project.package == new.project.package:
@@ -63,7 +63,7 @@ def _jobs(
     wanted: dict[str, OpFolder],
     options: BenchOptions,
 ) -> Iterator[Measurement]:
-    """One for each op folder; a function that has moved since is still the same function."""
+    """Yield a job for each op folder; a function that has moved since is still matched."""
     places: dict[tuple[OpFolder, OpFolder], list[str]] = {}
     for name in sorted(wanted):
         if name in had:

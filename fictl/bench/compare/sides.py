@@ -1,4 +1,4 @@
-"""Two sides of one run: backends of an op, or the op and one of its baselines."""
+"""Comparison of two sides of one run: backends of an op, or the op and one of its baselines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def compare_sides(
     options: BenchOptions = DEFAULTS,
     observer: BenchObserver | None = None,
 ) -> CompareOutcome:
-    """Each is a backend of the ops, 'fictl' for the one that they choose, or a baseline."""
+    """Benchmark and compare two sides: backends, baselines, or 'fictl' for the op's own choice."""
     wanted = [side for side in (a, b) if side != OURS]
     backends = tuple(side for side in wanted if side in declared_backends(ops))
     if backends and OURS in (a, b):
@@ -42,7 +42,7 @@ def compare_sides(
 
 
 def compare_in(report: BenchReport, a: str, b: str, threshold: float) -> CompareOutcome:
-    """Two sides of a report, by their names."""
+    """Compare two sides of a report, given by name."""
     first, second = ([row for row in report.rows if row.side == side] for side in (a, b))
     pairs = pair(first, second, of_one_run(threshold), case_name, (a, b))
     lost = [row for row in report.rows if row.side not in (a, b) and not row.samples]
@@ -61,12 +61,12 @@ def compare_in(report: BenchReport, a: str, b: str, threshold: float) -> Compare
 
 
 def _lost(row: Row) -> Untimed:
-    """A fault or a hang takes down both sides, and the op itself is what it is said of."""
+    """Note a row lost to a fault or hang, which ends both sides and is reported for the op."""
     return Untimed(case_name(row), row.side, row.note, row.status in (WRONG, FAILED))
 
 
 def declared_backends(ops: Sequence[str]) -> set[str]:
-    """Backends of the named ops, or of all ops here; nothing is imported."""
+    """List the backends of the named ops, or of all ops here, without importing them."""
     folders = select(ops, [] if ops else [Project.at()])
     return {
         name

@@ -1,4 +1,4 @@
-"""A bar a side for every case, as long as its time is beside the slowest of the case."""
+"""Bar chart: one bar per side and case, scaled to the slowest side of the case."""
 
 from __future__ import annotations
 

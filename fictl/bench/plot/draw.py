@@ -1,4 +1,4 @@
-"""Drawing a result: what there is to see in it, in the kind of file that its name asks for."""
+"""Drawing of a result, in the file format that the path's suffix names."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _KINDS = (".svg", ".html", ".png")
 
 
 def require_kind(path: Path) -> None:
-    """Before anything is measured."""
+    """Refuse an unknown file format, before anything is measured."""
     if path.suffix not in _KINDS:
         raise UsageError(f"{path} is not a picture", f"its name ends in {', '.join(_KINDS)}")
 
 
 def draw(report: BenchReport, path: Path) -> Path:
-    """A sweep where an axis was swept, bars else; a roofline where one is known."""
+    """Draw a sweep if an axis was swept, else bars; also a roofline if one is known."""
     require_kind(path)
     pictures = list(_pictures(report))
     if not pictures:

@@ -10,7 +10,7 @@ from fictl.plot.canvas import COLOURS, INK, Canvas, Dot, Line
 
 
 def roofline(title: str, rows: Sequence[Row], ceilings: Mapping[str, float]) -> Canvas | None:
-    """None where no trace says how much is computed, or no ceiling was measured."""
+    """Draw the roofline; None if no trace counts operations or no ceiling was measured."""
     shown = [row for row in rows if row.tflops and row.bytes and row.flops]
     bandwidth, peak = ceilings.get("copy", 0.0), ceilings.get("matmul", 0.0)
     if not (shown and bandwidth and peak):

@@ -9,12 +9,12 @@ from fictl.bench.row import Row
 from fictl.plot.axes import LogAxis, PlotFrame
 from fictl.plot.canvas import COLOURS, Canvas, Dot, Line
 
-# Two sizes are no sweep.
+# Two sizes do not make a sweep.
 _FEWEST = 3
 
 
 def sweeps(title: str, rows: Sequence[Row]) -> Iterator[Canvas]:
-    """A picture for each set of rows that differ in one axis only."""
+    """Yield a picture for each set of rows that differ in one axis only."""
     axis = _swept(rows)
     if not axis:
         return
@@ -24,7 +24,7 @@ def sweeps(title: str, rows: Sequence[Row]) -> Iterator[Canvas]:
 
 
 def _swept(rows: Iterable[Row]) -> str:
-    """The axis of the most sizes, if these are enough."""
+    """Return the axis with the most sizes, if these are enough; else ''."""
     seen: dict[str, set[int]] = {}
     for row in rows:
         for axis, size in row.sizes.items():
@@ -59,7 +59,7 @@ def _sweep(title: str, axis: str, rows: Sequence[Row]) -> Canvas:
 
 
 def _rate(rows: Sequence[Row]) -> tuple[str, Any]:
-    """Unit and value of a rate: that of the resource that bounds the op."""
+    """Return unit and value of a rate, for the resource that bounds the op."""
     if any(row.tflops and row.ceiling == "matmul" for row in rows):
         return "TFLOP/s", lambda row: row.tflops
     if any(row.gbps for row in rows):

@@ -1,1 +1,1 @@
-"""The program that measures one op, in a process of its own that it may take down."""
+"""The program that measures one op, in a process of its own that the op may crash."""

@@ -1,6 +1,5 @@
-"""Between two rounds of a timing: other numbers and poisoned outputs, so that later rounds must work.
-
-What a kernel remembers of earlier calls is wrong then, and what it does not write stays poison.
+"""Replacement of inputs and poisoning of outputs between two rounds, so that a kernel that keeps
+earlier results, or does not write its outputs, is caught.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from fictl.case.trial import CaseTrial
 
 @dataclass
 class Disturbance:
-    """Called after every round; `index` is the copy that was disturbed after round `at`."""
+    """Hook called after every round; `index` is the copy that was disturbed after round `at`."""
 
     trials: Sequence[CaseTrial]
     observer: BenchObserver
@@ -26,13 +25,13 @@ class Disturbance:
     def __call__(self, number: int) -> None:
         self.rounds = number
         self.observer.round(number)
-        # Why not once for all: a timer that does not work is followed by another, from round 1.
+        # Why not only once: if a timer fails, the next one starts again from round 1.
         if number == 1:
             self.at = number
             self.disturb()
 
     def disturb(self) -> None:
-        """The last copy of all sides: what only the first is computed for is found, too."""
+        """Disturb the last copy of all sides: a side may have computed only the first copy."""
         self.index = min(max(trial.prepared, default=0) for trial in self.trials)
         workload = self.trials[0].workload
         shared = not workload.subject.changes_inputs
@@ -42,9 +41,9 @@ class Disturbance:
             poison(trial.copy(self.index).fresh())
 
     def problem(self, trial: CaseTrial) -> str:
-        """Error in the results that the timed calls of a side left.
+        """Say what is wrong with the results of a side's timed calls, or ''.
 
-        A call more is made where no round followed, or where calls change their own inputs.
+        If no round followed, or calls change their inputs, one more call is made.
         """
         if trial.workload.subject.changes_inputs:
             trial.workload.renew(self.index, trial.copy(self.index).inputs)

@@ -1,4 +1,4 @@
-"""Rows of a case with the energy of a call."""
+"""Energy of a call, added to the rows of a case."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from fictl.case.trial import CaseTrial
 from fictl.power.energy import Energy, NoEnergy
 from fictl.power.measure import measure_energy
 
-# Gaps between launches use power, too: a note says so where they are more than this share.
+# Gaps between launches use power as well: above this share, a note says so.
 _IDLE_SHARE = 0.2
 
 
 def with_energy(
     rows: Sequence[Row], trials: Sequence[CaseTrial], device: str, *, cold: bool
 ) -> list[Row]:
-    """Measure each side alone; where the counter does not move, a note says so."""
+    """Measure each side alone; if the counter does not move, a note says so."""
     sides = {trial.contender.name: trial.side for trial in trials}
     seconds = {row.side: row.median for row in rows if row.median}
     try:

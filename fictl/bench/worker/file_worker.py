@@ -1,4 +1,4 @@
-"""The benchmark of one .cu file, in this process, which it may take down: see fictl.bench.bench_ops."""
+"""Benchmark of one .cu file, in a process that it may crash: see fictl.bench.bench_ops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Host time of calls: plans, and the way to a launch."""
+"""Host time of calls: of plans, and of launches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def time_plan(prepared: Prepared, device: str, stop: Stop) -> Samples:
 
 
 def time_host(prepared: Prepared, device: str) -> float:
-    """Seconds until a call returns; what it has launched is not waited for."""
+    """Return the seconds until a call returns, without waiting for its launched work."""
     from fictl.timing.host_overhead import host_overhead
 
     return host_overhead(prepared, device)

@@ -1,4 +1,4 @@
-"""Baselines by torch.compile: each case compiled for its own sizes, before it is timed."""
+"""Baselines by torch.compile, compiled for each case's sizes before timing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Callable[[], Any]]:
-    """A baseline for bench.py: `function` by inductor, as fast as it makes it for these sizes."""
+    """Make a baseline for bench.py: `function`, compiled by inductor for each case's sizes."""
     last: dict[Any, Callable[..., Any]] = {}
 
     def prepare(**inputs: Any) -> Callable[[], Any]:

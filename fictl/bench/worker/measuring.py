@@ -1,4 +1,4 @@
-"""One case measured: sides checked, timed interleaved, and checked again; a row for each."""
+"""Measurement of one case: check the sides, time them interleaved, check again; a row for each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fictl.trace import Case
 
 @dataclass(frozen=True)
 class Place:
-    """Device of a measurement, in torch's word, and the ceilings measured there."""
+    """Device of a measurement, as torch names it, and the ceilings measured there."""
 
     device: str
     ceilings: Mapping[str, float]
@@ -43,7 +43,7 @@ def measure_case(
     options: BenchOptions,
     place: Place,
 ) -> Iterator[Row]:
-    """The op comes first; where it is wrong, nothing is timed."""
+    """Measure all sides, the op first; if the op is wrong, nothing is timed."""
     workload = TrialWorkload(subject, case, place.device, options.seed, refcheck=options.refcheck)
     reason = _unsuitable(subject, case, place)
     if reason:
@@ -74,7 +74,7 @@ def _unsuitable(subject: Subject, case: Case, place: Place) -> str:
 
 
 def _checked(trial: CaseTrial) -> tuple[str, str]:
-    """Called once on the first copy, before anything is timed."""
+    """Call a trial once on the first copy, before timing, and return its status and note."""
     try:
         problem = trial.attempt(0)
     except (BackendRefused, NotOnDevice) as error:
@@ -101,7 +101,7 @@ def _timed(
             raise
         others = [row for row in rows if row.is_baseline]
         yield from (row.refused(FAILED, _said(error)) for row in others or rows)
-        if others:  # It may have been one of them.
+        if others:  # One of them may have caused it.
             ours = [trial for trial in trials if not trial.contender.is_baseline]
             yield from _timed(workload, ours, options, place)
         return
@@ -138,7 +138,7 @@ def _samples(
 
 
 def _after(row: Row, trial: CaseTrial, disturbance: Disturbance, options: BenchOptions) -> Row:
-    """Keep the times, or refuse those of calls that left wrong results."""
+    """Keep the times, or refuse them if the calls left wrong results."""
     workload = trial.workload
     try:
         problem = disturbance.problem(trial)

@@ -1,4 +1,4 @@
-"""The benchmark of one op, in this process, which it may take down: see fictl.bench.bench_ops."""
+"""Benchmark of one op, in a process that it may crash: see fictl.bench.bench_ops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fictl.project import OpFolder
 
 
 def of_folder(folder: OpFolder, names: Iterable[str], options: BenchOptions) -> Iterator[Work]:
-    """Cases of an op folder, each with its sides; ours come first."""
+    """Yield the cases of an op folder, each with its sides, our own first."""
     bench = folder.load("bench")
     sides: dict[str, list[Contender]] = {}
     for subject, case in selected_cases(folder, names, options):

@@ -1,4 +1,4 @@
-"""Response to a request of fictl.bench.bench_ops: rows go out as they are measured."""
+"""Response to a request of fictl.bench.bench_ops; rows are sent as they are measured."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from fictl.trace import Case
 
 Work: TypeAlias = tuple[Subject, Case, Sequence[Contender]]
 
-# Often enough for a bar; rounds may be shorter than a message.
+# Often enough for a progress bar; a round may take less time than a message.
 _EVERY_SECONDS = 0.2
 
 
 class MeasuringRequest(Protocol):
-    """The part that all requests to measure have in common."""
+    """Fields common to all requests to measure."""
 
     @property
     def device(self) -> str: ...
@@ -49,7 +49,7 @@ AnyRequest = TypeVar("AnyRequest", bound=MeasuringRequest)
 
 
 class _Sender(BenchObserver):
-    """Sends how many rounds were timed, from time to time."""
+    """Sender of progress: the number of timed rounds, at intervals."""
 
     def __init__(self) -> None:
         self._sent = 0.0
@@ -61,7 +61,7 @@ class _Sender(BenchObserver):
 
 
 def respond(request: AnyRequest, work_of: Callable[[AnyRequest], Iterable[Work]]) -> int:
-    """Measure the work of a request, or send why it cannot be measured."""
+    """Measure the work of a request, or send the reason why it cannot be measured."""
     try:
         _measure([*work_of(request)], request.device == "emu", request.options)
     except NoCase as error:
@@ -88,20 +88,20 @@ def _measure(work: Sequence[Work], emulated: bool, options: BenchOptions) -> Non
 
 
 def _send_machine(emulated: bool, timer: str) -> Mapping[str, float]:
-    """Send the versions and the state of the GPU; the ceilings of the device are returned, too."""
+    """Send versions and GPU state; return the ceilings of the device."""
     import torch
 
     send(VersionsFound(torch.__version__, torch.version.cuda or ""))
     if emulated:
         return {}
     ceilings = _ceilings(timer)
-    # Asked for right after work, when the clocks are those of work.
+    # Read right after work, while the clocks are still those under load.
     send(GpuBefore(ceilings, gpu_state()))
     return ceilings
 
 
 def _ceilings(timer: str) -> dict[str, float]:
-    """Empty where they cannot be measured, as on a GPU whose memory others have."""
+    """Measure the ceilings; empty if that fails, as on a GPU whose memory is in use."""
     from fictl.timing.ceilings import ceilings
 
     try:

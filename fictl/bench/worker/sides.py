@@ -1,4 +1,4 @@
-"""The sides that are timed: the op or its backends, and those baselines of its bench.py asked for."""
+"""Sides to time: the op or its backends, and the requested baselines of its bench.py."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fictl.project import OpFolder
 
 
 def declared_baselines(bench: ModuleType, function: str) -> dict[str, Callable[..., Any]]:
-    """Result of `baselines()` of a bench.py; of `baselines(function)` where a module has several."""
+    """Call `baselines()` of a bench.py, or `baselines(function)` if there are several functions."""
     declared = getattr(bench, "baselines", None)
     if declared is None:
         return {}
@@ -25,7 +25,7 @@ def declared_baselines(bench: ModuleType, function: str) -> dict[str, Callable[.
 def contenders(
     folder: OpFolder, subject: Subject, options: BenchOptions, bench: ModuleType
 ) -> list[Contender]:
-    """Ours first."""
+    """Make the contenders of a case, our own first."""
     there = declared_baselines(bench, subject.function)
     asked = there if ALL in options.baselines else options.baselines
     others = [baseline(name, there[name]) for name in asked if name in there]
@@ -33,7 +33,7 @@ def contenders(
 
 
 def missing_baselines(folder: OpFolder, names: set[str], options: BenchOptions) -> list[str]:
-    """Those asked for that no function of the folder has."""
+    """List requested baselines that no function of the folder has."""
     bench = folder.load("bench")
     there = {name for function in names for name in declared_baselines(bench, function)}
     return [name for name in options.baselines if name not in there | {ALL}]
@@ -66,4 +66,4 @@ def baseline(name: str, function: Callable[..., Any]) -> Contender:
 
 
 def _nothing() -> None:
-    """A baseline has no plan that is timed."""
+    """Stand in for a baseline's plan, which is not timed."""

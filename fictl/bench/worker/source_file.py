@@ -1,4 +1,4 @@
-"""Launchers of one .cu file without a project: what a trace would say, the command line says."""
+"""Launchers of one .cu file without a project: the command line replaces the trace."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Shaped:
 
     @classmethod
     def parse(cls, text: str) -> _Shaped:
-        """`4096x4096:bfloat16`; float32 where nothing else is said."""
+        """Parse `4096x4096:bfloat16`; the default dtype is float32."""
         match = _TENSOR.fullmatch(text)
         if not match:
             raise InvalidValue(f"{text!r} is not a tensor", _AS_IN)
@@ -41,7 +41,7 @@ class _Shaped:
 
 
 def assignments(words: Iterable[str]) -> dict[str, str]:
-    """`name=value` each."""
+    """Parse words of the form `name=value`."""
     values = {}
     for word in words:
         name, _, value = word.partition("=")
@@ -52,7 +52,7 @@ def assignments(words: Iterable[str]) -> dict[str, str]:
 
 
 def source_subjects(path: Path, values: Mapping[str, str]) -> list[tuple[Subject, Case]]:
-    """Every launcher of the file, built. `values` go before the file's own `// bench:` comment."""
+    """Build the file and return every launcher; `values` override its `// bench:` comment."""
     try:
         text = read_text(path)
     except OSError as error:
@@ -133,7 +133,7 @@ def _subject(path: Path, launcher: Launcher, values: Mapping[str, str]) -> _Unbu
 def _axes(
     shaped: Iterable[_Shaped],
 ) -> tuple[dict[tuple[int, ...], tuple[str, ...]], dict[str, int]]:
-    """Tensors of one shape share their axes: the case's name has each once."""
+    """Name the axes; tensors of one shape share them, so that a case's name has each once."""
     axes: dict[tuple[int, ...], tuple[str, ...]] = {}
     sizes: dict[str, int] = {}
     for shape in dict.fromkeys(tensor.shape for tensor in shaped):

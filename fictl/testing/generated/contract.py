@@ -1,6 +1,6 @@
 """Generated tests of every op: it builds, and its results match its reference.
 
-`fictl test` hands this file to pytest beside the op's own; the plugin supplies the parameters.
+`fictl test` passes this file to pytest with the op's own tests; the plugin adds parameters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tensors between guard bytes, which no kernel may write and which show where one was read."""
+"""Tensors between guard bytes, which reveal writes and reads outside of a tensor."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from fictl.testing.generated.layout import MemoryLayout
 if TYPE_CHECKING:
     import torch
 
-# An ordinary number in every format: a kernel that writes back a NaN that it has read is seen, too.
+# An ordinary number in every format, so that a NaN read and written back is detected.
 _CANARY = 0xA5
-# Guard bytes on either side: as far as a block of threads can reach beyond the tensor.
+# Guard bytes on either side: how far a block of threads may reach beyond the tensor.
 _MARGIN = 4096
 
 
 class Guarded:
-    """A tensor in the middle of memory whose every byte is known.
+    """A tensor inside memory whose every byte is known.
 
     The bytes around an input are poison, and so are those inside an output. A bare tensor
-    (FICTL_BARE_TENSORS) has no bytes around it and is not filled: compute-sanitizer knows where its
-    memory ends, and reports elements that are read before they are written.
+    (FICTL_BARE_TENSORS) has no bytes around it and is not filled: compute-sanitizer then detects
+    accesses beyond its end, and reads of elements that were never written.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Guarded:
             )
 
     def check_outside(self) -> None:
-        """Raise an AssertionError if a byte around it was written. Its own elements are lost."""
+        """Raise an AssertionError if a guard byte was written; this destroys the elements."""
         if self._bare:
             return
         self._bytes.fill_(self._beside)

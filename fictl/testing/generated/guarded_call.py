@@ -22,7 +22,7 @@ from fictl.testing.generated.layout import MemoryLayout
 
 @dataclass(frozen=True)
 class GuardedCall:
-    """A call of `api` with these inputs, by parameter, and with the outputs that are to be given."""
+    """A call of `api` with these inputs by parameter, and with the outputs passed as arguments."""
 
     api: Any
     inputs: Mapping[str, Any]

@@ -24,7 +24,7 @@ from fictl.trace.extract import case_dtypes
 
 @dataclass(frozen=True)
 class GuardedTrial:
-    """A variant with its public function or class (`api`) and the device of its tensors."""
+    """One variant, its public function or class (`api`), and the device of its tensors."""
 
     api: Any
     template: TraceTemplate
@@ -36,7 +36,7 @@ class GuardedTrial:
 
         An op with optional output arguments is called twice: with them, then without.
         """
-        # Why in this order: a write past the end hits guard bytes before it hits others' memory.
+        # Why in this order: a write past the end then hits guard bytes before other memory.
         required = {name: spec for name, spec in self._outputs.items() if spec.required}
         for outputs in (self._outputs, required) if required != self._outputs else (required,):
             results = self._accepted(outputs)
@@ -63,7 +63,7 @@ class GuardedTrial:
 
     @cached_property
     def _outputs(self) -> dict[str, OutputSpec]:
-        """The outputs that the function takes as arguments."""
+        """Return the outputs that the function takes as arguments."""
         return argument_specs(self.api, self.template, self.variant.case)
 
     @cached_property
@@ -85,9 +85,9 @@ class GuardedTrial:
             ) from error
 
     def _accepted(self, outputs: Mapping[str, OutputSpec]) -> dict[str, Any] | None:
-        """Results of the op; None where it refuses a variant that it need not support.
+        """Return the op's results; None if it refuses a variant that it need not support.
 
-        If the op refuses the layout of an argument by name, that argument is passed contiguous.
+        If the op refuses the layout of a named argument, that argument is passed contiguous.
         """
         call = GuardedCall(self.api, self._inputs, outputs, self.device)
         layout = self.variant.layout

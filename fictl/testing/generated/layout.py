@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-# The widest access of a thread; a row that starts at a multiple of it can be read in vectors.
+# Widest access of a thread; rows that start at a multiple of it can be read in vectors.
 _VECTOR_BYTES = 16
 
 
@@ -26,7 +26,7 @@ class TensorPlacement:
 
 
 class MemoryLayout(str, Enum):
-    """A layout; its value is its word in the name of a test."""
+    """A layout; its value is its word in a test's name."""
 
     CONTIGUOUS = "contiguous"
     STRIDED = "strided"  # padded rows, each aligned to a vector
@@ -62,7 +62,7 @@ def _dense(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _padded(shape: Sequence[int], unit: int) -> tuple[int, ...]:
-    """Strides of rows that are padded to whole units; between groups of rows, one row is padding."""
+    """Return strides of rows padded to whole units, with one padding row between groups of rows."""
     if len(shape) < 2:
         return _padded((*shape, 1), unit)[:-1] if shape else ()
     strides = [(shape[-1] // unit + 1) * unit, 1]

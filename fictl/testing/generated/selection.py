@@ -1,4 +1,4 @@
-"""Selection of the variants that are tested: all cases as they are, a few in every other way."""
+"""Selection of the tested variants: all cases as they are, a few in every other way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.testing.generated.variant import CaseVariant
 from fictl.trace import Case, Tensor, TraceTemplate, Var
 from fictl.trace.extract import case_dtypes
 
-# Size of the cases that stand for all of their dtype.
+# Largest size of a case that represents all cases of its dtype.
 _SMALL_ELEMENTS = 1 << 15
 _FEW = 2
 
@@ -53,7 +53,7 @@ def _few(template: TraceTemplate, cases: Sequence[Case]) -> list[Case]:
 
 
 def _tensors(template: TraceTemplate, case: Case) -> list[Tensor]:
-    """The inputs that are passed."""
+    """Return the inputs that are passed."""
     return [t for name, t in template.input_tensors() if not t.optional or name in case.passing]
 
 
@@ -63,7 +63,7 @@ def _layouts(template: TraceTemplate, case: Case) -> Iterator[MemoryLayout]:
 
 
 def _extremes(template: TraceTemplate, case: Case) -> tuple[str, ...]:
-    """Extreme values to test; none where an output is an index, which equal numbers leave open."""
+    """Return extreme values to test; none if an output is an index, which ties leave undefined."""
     dtypes = case_dtypes(template, case.dtype, case.passing)
     outputs = all("float" in dtypes[name] for name in template.outputs)
     inputs = any("float" in dtypes[n] for n, _ in template.input_tensors() if n in dtypes)
@@ -71,7 +71,7 @@ def _extremes(template: TraceTemplate, case: Case) -> tuple[str, ...]:
 
 
 def _empty(template: TraceTemplate, case: Case) -> Iterator[Case]:
-    """Empty cases, one for each axis whose size changes from call to call."""
+    """Yield empty cases, one for each axis whose size changes from call to call."""
     for name in case.sizes:
         if isinstance(template.axes.get(name), Var):
             changed = replace(case, sizes={**case.sizes, name: 0})
@@ -80,7 +80,7 @@ def _empty(template: TraceTemplate, case: Case) -> Iterator[Case]:
 
 
 def _passing(template: TraceTemplate, case: Case) -> Iterator[Case]:
-    """Cases with no optional input, with one of them, and with all."""
+    """Yield cases with no optional input, with one, and with all."""
     optional = tuple(name for name, spec in template.input_tensors() if spec.optional)
     ways = [(), *((name,) for name in optional), optional] if optional else []
     for passing in dict.fromkeys(ways):

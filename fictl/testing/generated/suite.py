@@ -25,7 +25,7 @@ _EXPORT = re.compile(r"TVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*(\w+)")
 
 @dataclass(frozen=True)
 class OpSuite:
-    """Everything the contract tests ask of an op."""
+    """The parts of an op that contract tests use."""
 
     folder: OpFolder
 
@@ -54,7 +54,7 @@ class OpSuite:
         return getattr(self.folder.load("op"), case.function)
 
     def variants(self, text: str = "", seed: int = 0) -> list[CaseVariant]:
-        """Variants that generated tests run; those that `text` names, with its seed, if given."""
+        """Return the variants for generated tests; with `text`, those it names, with its seed."""
         named_seed = seed_of(text)
         seed = seed if named_seed is None else named_seed
         by_name: dict[str, CaseVariant] = {}
@@ -67,7 +67,7 @@ class OpSuite:
 
     @staticmethod
     def exports_of(entry: Entry) -> set[str]:
-        """The functions that the built module offers, read from its symbol table."""
+        """Return the functions that a built module exports, read from its symbol table."""
         table = subprocess.run(
             ["nm", "-D", "--defined-only", str(entry.module)],
             capture_output=True,

@@ -1,4 +1,4 @@
-"""One generated test of an op, named by the text that repeats it."""
+"""One generated test of an op, named by a text that is enough to repeat it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fictl.trace import Case
 class CaseVariant:
     """A case with the layout of its tensors, and the seed and kind of their numbers.
 
-    declared: bench.py has this case; the op may refuse one that was derived from such a case.
+    declared: bench.py has this case; the op may refuse cases derived from it.
     """
 
     case: Case
@@ -31,7 +31,7 @@ class CaseVariant:
 
 
 def choose(variants: Sequence[CaseVariant], text: str) -> list[CaseVariant]:
-    """Choose the variant named `text`, or all that have every part of it between commas."""
+    """Choose the variant named `text`, or all that contain each of its comma-separated parts."""
     exact = [variant for variant in variants if str(variant) == text]
     wanted = {part.strip() for part in text.split(",")}
     chosen = exact or [v for v in variants if wanted <= {*str(v).split(",")}]

@@ -12,7 +12,7 @@ from fictl.op.ffi.emulated import listen
 class Defects:
     """Pytest plugin that appends a line to a file for each report.
 
-    With it, a test does not fail by a defect after which its kernel ran to the end.
+    With it, a test does not fail by a defect if its kernel still ran to the end.
     """
 
     def __init__(self, path: Path) -> None:

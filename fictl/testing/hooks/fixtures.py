@@ -23,7 +23,7 @@ _SESSION_WIDE = {"_meeting_point"}
 
 
 def register_below(node: pytest.Collector) -> None:
-    """Register the fixtures for the tests below `node`; a fixture of theirs of that name wins."""
+    """Register the fixtures for the tests below `node`; its own fixtures of the same name win."""
     if hasattr(pytest, "register_fixture"):
         _register(node)
     else:

@@ -1,4 +1,4 @@
-"""Gates: tests that cannot run here, for lack of nvcc, a GPU, its architecture or ranks."""
+"""Gates for tests that cannot run here: no nvcc, no GPU, another architecture, too few ranks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fictl.testing.hooks.markers import malformed, rule_of
 
 
 def check(item: pytest.Item) -> None:
-    """Skip a test that cannot run here, or fail it where it has to; a malformed marker fails it."""
+    """Skip a test that cannot run here, or fail it if it must run; a malformed marker fails it."""
     wrong = malformed(item)
     if wrong:
         pytest.fail(wrong, pytrace=False)

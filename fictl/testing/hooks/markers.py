@@ -24,7 +24,7 @@ _MEANT = {
 
 
 def rule_of(item: pytest.Item) -> str:
-    """Rule of the architectures that a test is for; '' for all."""
+    """Return the architecture rule of a test; '' for all."""
     marker = item.get_closest_marker("arch")
     return str(marker.args[0]) if marker else ""
 

@@ -1,7 +1,7 @@
-"""Ranks of a multi-GPU test: which one this process is, and how they find each other.
+"""Ranks of a multi-GPU test: the rank of this process, and how ranks find each other.
 
-torchrun sets RANK, WORLD_SIZE and MASTER_ADDR; mpirun and srun have their own names for the first
-two, and on one machine the third is not needed.
+torchrun sets RANK, WORLD_SIZE and MASTER_ADDR; mpirun and srun use other names for the first two,
+and on one machine the third is not needed.
 """
 
 from __future__ import annotations
@@ -100,15 +100,15 @@ def process_group(request: pytest.FixtureRequest, _meeting_point: Any) -> Iterat
 
 
 def _meet(store: Any, here: TestRank) -> None:
-    """Wait for all ranks, as they must run the same test at the same time."""
+    """Wait for all ranks, which must run the same test at the same time."""
     store.set(f"finished/{here.rank}", "")
-    with suppress(RuntimeError):  # A rank that is gone has its own report.
+    with suppress(RuntimeError):  # A rank that has ended has its own report.
         store.wait([f"finished/{rank}" for rank in range(here.size)], _PATIENCE)
 
 
 def _url() -> str:
     if settings.MASTER_ADDR.get():
         return "env://"
-    # A port by what only the processes of one job share, so that two jobs do not meet.
+    # The port comes from a value that only one job's processes share, so that jobs do not mix.
     job = settings.JOB.get() or str(os.getppid())
     return f"tcp://127.0.0.1:{20000 + zlib.crc32(job.encode()) % 10000}"

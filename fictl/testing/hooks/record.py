@@ -21,14 +21,14 @@ from fictl.testing.runner.journal import Journal, JournalWriter
 if TYPE_CHECKING:
     from fictl.testing.generated.suite import OpSuite
 
-# Letters of one word in pytest's -k.
+# Characters allowed in one word of pytest's -k.
 _KEYWORD = re.compile(r"[\w:+\-.\[\]\\/]+")
 
 
 class OutcomeRecorder:
     """Pytest plugin that writes a journal of outcomes.
 
-    Tests that the journal has already are left out, so that a new process can continue a run.
+    Tests already in the journal are skipped, so that a new process can continue a run.
     """
 
     def __init__(self, path: Path, suites: list[OpSuite], part: str) -> None:

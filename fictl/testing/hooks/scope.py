@@ -1,6 +1,6 @@
 """Scope of the plugin: the tests below a fictl project, by the path of their files.
 
-Under `fictl test`, which names ops, it is every test that pytest collects.
+Under `fictl test`, which names ops, the scope is every test that pytest collects.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A group of tests in one process; if a test ends the process, another one runs the rest."""
+"""Group of tests in one process; if a test ends the process, a new one runs the rest."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class TestGroup:
             "-p",
             "no:cacheprovider",
             "-q",
-            # One file that cannot be imported leaves the others their tests.
+            # One file that cannot be imported must not stop the tests of others.
             "--continue-on-collection-errors",
             # Prints the traceback of a test shortly before its timeout.
             "-o",

@@ -1,6 +1,6 @@
 """Journal of outcomes on disk, because a test may end its process at any time.
 
-A process that is given the journal of an earlier one runs the tests that are left.
+A process that receives an earlier one's journal runs the remaining tests.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class TestRequest:
         return self.gpus if self.gpus and enough else 1
 
     def _having_case(self) -> Sequence[OpFolder]:
-        """Ops that have the generated test; if none has, the error lists similar names."""
+        """Return the ops that have the generated test; if none has, raise with similar names."""
         from fictl.testing.generated.suite import OpSuite
 
         having, errors = [], list[UsageError]()

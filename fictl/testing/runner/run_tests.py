@@ -1,4 +1,4 @@
-"""Run of the tests of ops: generated ones and their own files, in processes a test may end."""
+"""Run of ops' generated tests and own test files, in processes that a test may crash."""
 
 from __future__ import annotations
 

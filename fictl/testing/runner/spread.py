@@ -23,7 +23,7 @@ from fictl.testing.runner.watch import Told
 
 @dataclass(frozen=True)
 class TestSlot:
-    """Resources of one of several processes: a GPU, locked while it is used, or some cores."""
+    """Resources of one process: a GPU, locked during use, or some cores."""
 
     __test__ = False  # The name is right, and pytest must not collect it.
 
@@ -32,7 +32,7 @@ class TestSlot:
 
 
 def find_slots(asked: str, device: str) -> tuple[TestSlot, ...]:
-    """Find slots: a number of them, or `auto` for every GPU, or every core where emulated."""
+    """Find slots: this many, or with `auto` one for each GPU or, emulated, each core."""
     if asked != "auto" and not re.fullmatch(r"0*[1-9][0-9]{0,3}", asked):
         raise UsageError(f"-n {asked}: expected auto or a whole number from 1")
     wanted = None if asked == "auto" else int(asked)
@@ -70,7 +70,7 @@ def spread(
 
 
 def parts(whole: TestGroup, slots: int) -> list[TestGroup]:
-    """Split the group by op, so that each is built once; by shares where ops are too few."""
+    """Split the group by op, so that each is built once; into shares if there are too few ops."""
     shares = -(-slots // len(whole.folders))
     return [
         replace(

@@ -22,8 +22,8 @@ _PATIENCE_SECONDS = 300.0
 def watched(journal: Journal, limit: float, told: Told) -> Iterator[threading.Event]:
     """Watch the journal while the body runs.
 
-    The event is set if the process was killed because a test took more than `limit` seconds. In any
-    case the processes that its tests have started are killed with it.
+    The event is set if the process was killed because a test took more than `limit` seconds.
+    Processes started by its tests are always killed with it.
     """
     late, done = threading.Event(), threading.Event()
     thread = threading.Thread(target=_look, args=(journal, limit, told, late, done), daemon=True)

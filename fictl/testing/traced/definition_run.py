@@ -26,7 +26,7 @@ from fictl.trace.extract import case_dtype, case_dtypes
 
 _SMALL = (7, 8, 16, 64, 128)
 _MOST_ELEMENTS = 1 << 30
-# Modules that a reference may import. It is Python that runs all the same: read a stranger's file.
+# Modules that a reference may import. The code still runs: read an untrusted file first.
 _MODULES = {
     "__future__",
     "collections",
@@ -190,7 +190,7 @@ def _mismatch(
     results: Mapping[str, Any],
     expected: tuple[Any, ...],
 ) -> str:
-    """Mismatch of the results, or of the number of values that the reference returns."""
+    """Describe a mismatch of the results or of the reference's number of values, or ''."""
     try:
         return mismatch(template, inputs, lambda: results, lambda: expected)
     except ValueError as error:

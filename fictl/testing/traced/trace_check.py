@@ -1,4 +1,4 @@
-"""Check of traces against their ops, and of committed definitions against their traces."""
+"""Check of traces against their ops, and of stored definitions against their traces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fictl.paths import matching, write_atomic
 from fictl.trace import Definition, Expr
 from fictl.user_file import read_text
 
-# A reference runs on the CPU here, only to see that its text is whole.
+# A reference runs on the CPU here, only to check that its text is complete.
 _MOST_ELEMENTS = 1 << 20
 
 
