@@ -66,20 +66,21 @@ __global__ void SwiGLUKernel(const T* __restrict__ x, const T* __restrict__ gate
 
 #endif  // ACTIVATION_CUH_
 """
+# Summed in double: fp32 sums that cancel may miss the default tolerance with some random numbers.
 _ROWS = """\
 template <typename T, int kThreads>
 __global__ void __launch_bounds__(kThreads)
     MeanKernel(const T* x, const int* counted, T* means, float* sums, int hidden) {
-  __shared__ float part[kThreads];
+  __shared__ double part[kThreads];
   const T* row = x + static_cast<int64_t>(blockIdx.x) * hidden;
-  float sum = 0.0f;
-  for (int i = threadIdx.x; i < hidden; i += kThreads) sum += static_cast<float>(row[i]);
-  part[threadIdx.x] = counted[blockIdx.x] != 0 ? sum : 0.0f;
+  double sum = 0.0;
+  for (int i = threadIdx.x; i < hidden; i += kThreads) sum += static_cast<double>(row[i]);
+  part[threadIdx.x] = counted[blockIdx.x] != 0 ? sum : 0.0;
   __syncthreads();
   if (threadIdx.x != 0) return;
   for (int i = 1; i < kThreads; ++i) part[0] += part[i];
-  sums[blockIdx.x] = part[0];
-  means[blockIdx.x] = T(part[0] / hidden);
+  sums[blockIdx.x] = static_cast<float>(part[0]);
+  means[blockIdx.x] = T(static_cast<float>(part[0] / hidden));
 }
 """
 _REFERENCES = """\
