@@ -1,4 +1,4 @@
-"""What the tests of the judge judge: one definition, and solutions of it."""
+"""A definition and solutions that the tests of the judge share."""
 
 from __future__ import annotations
 

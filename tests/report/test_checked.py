@@ -1,4 +1,4 @@
-"""What came of looking at an op, and what exit code follows."""
+"""Report of one checked op: its status, and the exit code that follows."""
 
 from __future__ import annotations
 

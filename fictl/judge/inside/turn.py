@@ -146,10 +146,6 @@ def same(one: torch.Tensor, other: torch.Tensor) -> bool:
     return bool(torch.equal(first, second.to(first.device)))
 
 
-def tensors_of(values: Any) -> list[torch.Tensor]:
-    return [value for value in values if _is_plain(value)]
-
-
 def _values(result: Any) -> list[Any]:
     """Read the items of a tuple or a list without calling methods that a solution overrode."""
     if isinstance(result, tuple):

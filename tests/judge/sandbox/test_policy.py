@@ -26,7 +26,7 @@ DENIED = ("PermissionError", "OSError", "FileNotFoundError")
 
 
 def behind(made: SandboxPolicy, step: Callable[[], object]) -> str:
-    """What became of `step` in a process behind these policy."""
+    """Run `step` in a process under this policy and return its result."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

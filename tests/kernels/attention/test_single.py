@@ -1,4 +1,4 @@
-"""What the traces of one request cannot say: layouts, odd lengths and groups."""
+"""Single-request attention beyond its traces: layouts, odd lengths and groups of heads."""
 
 from __future__ import annotations
 
