@@ -16,7 +16,8 @@ struct GemmCall {
   const View* workspace;
   double alpha;
   double beta;
-  int64_t parts;  // of k, which are summed in their order
+  int64_t parts;    // of k, which are summed in their order
+  int64_t num_sms;  // that the kernel may fill; 0 is all
   bool enable_pdl;
 };
 

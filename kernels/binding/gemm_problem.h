@@ -63,7 +63,9 @@ gemm::GemmProblem<T, Out> gemm_problem(const Launch& launch, const GemmCall& cal
     problem.workspace = call.workspace->data<void>();
     problem.workspace_bytes = call.workspace->numel();
   }
-  problem.sm_count = launch.sm_count;
+  const bool limited = call.num_sms > 0 && call.num_sms < launch.sm_count;
+  problem.sm_count = limited ? static_cast<int>(call.num_sms) : launch.sm_count;
+  problem.limited = limited;
   return problem;
 }
 

@@ -21,10 +21,19 @@ int64_t dense_workspace(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t 
 
 void dense(std::string op, View out, View a, View b, tvm::ffi::Optional<View> c,
            tvm::ffi::Optional<View> bias, tvm::ffi::Optional<View> workspace, double alpha,
-           double beta, int64_t columns_per_output, int64_t parts, bool enable_pdl) {
-  const fictl::GemmCall call{
-      out,   a,    b,     fictl::pointer(c), fictl::pointer(bias), fictl::pointer(workspace),
-      alpha, beta, parts, enable_pdl};
+           double beta, int64_t columns_per_output, int64_t parts, int64_t num_sms,
+           bool enable_pdl) {
+  const fictl::GemmCall call{out,
+                             a,
+                             b,
+                             fictl::pointer(c),
+                             fictl::pointer(bias),
+                             fictl::pointer(workspace),
+                             alpha,
+                             beta,
+                             parts,
+                             num_sms,
+                             enable_pdl};
   fictl::check_gemm(op.c_str(), call, columns_per_output);
   fictl::call(op.c_str(), a, fictl::gemm::dense, call);
 }

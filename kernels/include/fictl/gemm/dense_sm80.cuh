@@ -202,23 +202,12 @@ __device__ void multiply(DenseSm80Warp<Config>& warp,
   device::copy_wait<0>();
 }
 
-// Blocks are numbered by tiles of a matrix, then over the batch; blockIdx.y is the part of k.
 template <typename Config>
-__global__ void __launch_bounds__(DenseSm80Shape<Config>::kThreads)
-    DenseSm80Kernel(const GemmProblem<typename Config::T, typename Config::Out> problem,
-                    const typename Config::Epilogue epilogue, const TileOrder order,
-                    const PartialSums partial) {
-  using Shape = DenseSm80Shape<Config>;
-  extern __shared__ __align__(128) char shared[];
-  const auto matrix = order.matrix.divide(static_cast<int>(blockIdx.x));
-  const TileOrder::Place place = order.place(matrix.remainder);
-  const int first_k = static_cast<int>(blockIdx.y) * order.k_a_part;
-  const DenseWork work{matrix.quotient, place.row * Shape::kM, place.column * Shape::kN, first_k,
-                       min(first_k + order.k_a_part, problem.k)};
-  device::pdl_wait();
+__device__ void compute_tile(const GemmProblem<typename Config::T, typename Config::Out>& problem,
+                             const typename Config::Epilogue& epilogue, const DenseWork& work,
+                             const PartialSums& partial, char* shared) {
   DenseSm80Warp<Config> warp;
   multiply<Config>(warp, problem, work, shared);
-  device::pdl_trigger();
   warp.each([&](float2 sums, int row, int column) {
     row += work.first_row;
     column += work.first_column;
@@ -230,6 +219,31 @@ __global__ void __launch_bounds__(DenseSm80Shape<Config>::kThreads)
       store_pair(problem, epilogue, sums, {work.batch, row, column});
     }
   });
+}
+
+// Tiles are numbered within a matrix, then over the batch; blockIdx.y is the part of k. A block has
+// one tile or, where the problem is limited to some SMs, every so manieth.
+template <typename Config>
+__global__ void __launch_bounds__(DenseSm80Shape<Config>::kThreads)
+    DenseSm80Kernel(const GemmProblem<typename Config::T, typename Config::Out> problem,
+                    const typename Config::Epilogue epilogue, const TileOrder order,
+                    const PartialSums partial) {
+  using Shape = DenseSm80Shape<Config>;
+  extern __shared__ __align__(128) char shared[];
+  const int tiles = order.matrix.divisor() * problem.batch;
+  const int first_k = static_cast<int>(blockIdx.y) * order.k_a_part;
+  const int end_k = min(first_k + order.k_a_part, problem.k);
+  device::pdl_wait();
+  for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
+    const auto matrix = order.matrix.divide(tile);
+    const TileOrder::Place place = order.place(matrix.remainder);
+    __syncthreads();  // Why: the stages of the tile before may still be read.
+    compute_tile<Config>(
+        problem, epilogue,
+        {matrix.quotient, place.row * Shape::kM, place.column * Shape::kN, first_k, end_k}, partial,
+        shared);
+  }
+  device::pdl_trigger();
 }
 
 // The workspace of DenseSm80: repacked operands, then partial sums.
@@ -267,7 +281,9 @@ cudaError_t DenseSm80(GemmProblem<typename Config::T, typename Config::Out> prob
   order.k_a_part = static_cast<int>(device::ceil_div(stages, parts)) * Shape::kK;
   const PartialSums partial = PartialSums::of(problem, parts);
   device::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(parts));
+  const int64_t at_once = problem.limited ? problem.sm_count : blocks;
+  config.grid = dim3(static_cast<unsigned>(blocks < at_once ? blocks : at_once),
+                     static_cast<unsigned>(parts));
   config.block = dim3(Shape::kThreads);
   config.shared_bytes = Shape::kSharedBytes;
   config.stream = stream;

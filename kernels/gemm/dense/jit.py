@@ -1,0 +1,36 @@
+"""JIT generator and AOT entry of dense: one module for each configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from fictl.jit import JitSpec
+from fictl.op import module_spec
+
+from .._config import Config
+from .._tactics import TACTICS
+
+
+def module(config: Config) -> JitSpec:
+    return module_spec(__file__, config.parameters, backend=config.backend)
+
+
+def aot() -> Iterator[JitSpec]:
+    """List linear layers of bf16, with every tile; the others are built where they are used."""
+    for backend, tactics in TACTICS.items():
+        for known in tactics:
+            yield module(
+                Config(
+                    torch.bfloat16,
+                    torch.bfloat16,
+                    rows_a=False,
+                    rows_b=False,
+                    activation="none",
+                    has_bias=False,
+                    has_c=False,
+                    backend=backend,
+                    tactic=known.tactic,
+                )
+            )
