@@ -21,8 +21,8 @@ struct GemmCall {
   bool enable_pdl;
 };
 
-// What a workspace's size depends on: sizes, strides in elements, and whether the operands' first
-// elements are at multiples of 16 bytes. A stride of a dimension of one element is ignored.
+// The facts that decide a workspace's size: sizes, strides in elements, and whether the operands'
+// first elements are at multiples of 16 bytes. A stride of a dimension of one element is ignored.
 struct GemmSizes {
   int64_t batch;
   int64_t m;

@@ -45,7 +45,7 @@ inline int64_t spanned_bytes(View x) {
   return (last + 1) * (x.dtype().bits / 8);
 }
 
-// True if both are columns side by side of rows at one pitch, such as parts of a fused projection.
+// True if both are columns side by side, with one row stride, such as parts of a fused projection.
 inline bool side_by_side(View x, View y) {
   const int bytes = x.dtype().bits / 8;
   if (bytes != y.dtype().bits / 8 || x.stride(-1) != 1 || y.stride(-1) != 1) return false;

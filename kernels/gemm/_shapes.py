@@ -49,7 +49,7 @@ def destination(out: torch.Tensor, dims: int) -> torch.Tensor:
 
 def _broadcast(op: str, a: torch.Tensor, b: torch.Tensor) -> tuple[int, ...]:
     try:
-        return tuple(torch.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
+        return tuple(torch.broadcast_shapes(a.shape[:-2], b.shape[:-2]))  # type: ignore[no-untyped-call]
     except RuntimeError:
         raise ValueError(
             f"{op}: arguments 'a' and 'b' have shapes {tuple(a.shape)} and {tuple(b.shape)}, whose "

@@ -235,7 +235,9 @@ def test_refusals_of_shapes(randn) -> None:
     _refuses(r"'a' and 'b' have shapes \(4, 40\) and \(30, 39\): k is 40 .* 39", a, b[:, :39])
     _refuses(r"'a' has shape \(40,\), which is not a matrix", a[0], b)
     _refuses(r"'c' has shape \(4, 29\).*it has \(4, 30\)", a, b, randn(4, 29))
-    _refuses(r"'out' has shape \(4, 30\); .* \(4, 15\)", a, b, activation="swiglu", out=randn(4, 30))
+    _refuses(
+        r"'out' has shape \(4, 30\); .* \(4, 15\)", a, b, activation="swiglu", out=randn(4, 30)
+    )
     _refuses(r"'bias' has 29 elements.*30 rows", a, b, bias=randn(29))
     _refuses(r"'b' has shape \(29, 40\).*a multiple of as many", a, b[:29], activation="swiglu")
     _refuses(r"leading dimensions", randn(2, 4, 40), randn(3, 30, 40))
@@ -257,7 +259,7 @@ def test_refusals_of_dtypes(randn) -> None:
         out_dtype=FP16,
         **kwargs,
     )
-    with pytest.raises(TypeError, match="mm_bf16: argument 'b' has dtype float16; .*dense"):
+    with pytest.raises(TypeError, match=r"mm_bf16: argument 'b' has dtype float16; .*dense"):
         mm_bf16(a, b.half().T)
 
 
@@ -273,7 +275,12 @@ def test_refusals_of_memory(randn) -> None:
 def test_refusals_of_words_and_numbers(randn) -> None:
     a, b = randn(4, 40), randn(30, 40)
     _refuses("'activation' is 'tanh'; accepted: none, relu", a, b, activation="tanh")
-    _refuses("unknown backend 'cudnn'.*one of sm80, cublas or auto|unknown backend", a, b, backend="cudnn")
+    _refuses(
+        "unknown backend 'cudnn'.*one of sm80, cublas or auto|unknown backend",
+        a,
+        b,
+        backend="cudnn",
+    )
     with pytest.raises(ValueError, match="'num_sms' is 0"):
         gemm_alpha_beta(a, b, randn(4, 30), num_sms=0)
 
