@@ -8,7 +8,8 @@ matters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from ._tactics import (
     DRAM_BYTES_A_CLOCK,
@@ -23,8 +24,27 @@ from ._tactics import (
 )
 
 _ITEMSIZE = 2
+_SHARE = 0.05
 _MOST = 16384
 _chosen: dict[tuple[object, ...], Tactic] = {}
+_prepared_rows: dict[tuple[str, int], tuple[_Row, ...]] = {}
+_LEAST_SWAPPED = 8
+
+
+class _Row(NamedTuple):
+    """A tactic with what an estimate needs of it, computed beforehand: a model has microseconds.
+
+    clocks_a_k: of a block's products, or of reading their operands, for each k.
+    """
+
+    tactic: Tactic
+    rows: int
+    columns: int
+    cluster: int
+    swap: bool
+    parts: int
+    blocks: int
+    clocks_a_k: float
 
 
 def choose(
@@ -41,47 +61,68 @@ def choose(
     if tactic is None:
         if len(_chosen) >= _MOST:
             _chosen.clear()
-        known = TACTICS[backend] if asked is None else (Known(asked, 1.0),)
-        tactic = soonest(known, FLOPS_A_CLOCK[backend], sms, batch, m, n, k)
-        _chosen[key] = tactic
+        tactic = _chosen[key] = soonest(_rows(backend, asked, m), sms, batch, m, n, k)
     return tactic
 
 
-def soonest(
-    known: tuple[Known, ...], flops: int, sms: int, batch: int, m: int, n: int, k: int
-) -> Tactic:
+def prepared(known: Iterable[Known], flops: int) -> tuple[_Row, ...]:
+    """Prepare tactics for SMs with so many floating-point operations a clock."""
+    return tuple(_prepared(row, flops) for row in known)
+
+
+def soonest(rows: Iterable[_Row], sms: int, batch: int, m: int, n: int, k: int) -> Tactic:
     """Return the tactic of the least estimate, with its parts of k; the first of equals."""
-    least, best = float("inf"), known[0].tactic
-    dram = batch * (m * k + n * k + m * n) * _ITEMSIZE / DRAM_BYTES_A_CLOCK
-    for row in known:
-        tile_m, tile_n, _, cluster, swap, asked = row.tactic
-        rows, columns = (n, m) if swap else (m, n)
-        tiles = batch * -(-rows // tile_m) * -(-columns // tile_n)
-        slots = max(sms // cluster * cluster * row.blocks, 1)
+    least, best, best_parts = float("inf"), Tactic(), 1
+    memory = batch * (m * k + n * k + m * n) * _ITEMSIZE / DRAM_BYTES_A_CLOCK
+    for tactic, tile_rows, tile_columns, cluster, swap, asked, blocks, clocks_a_k in rows:
+        height, width = (n, m) if swap else (m, n)
+        tiles = batch * -(-height // tile_rows) * -(-width // tile_columns)
+        slots = max(sms // cluster * cluster * blocks, 1)
         for parts in (asked,) if asked else _parts(tiles, slots, k):
-            clocks = max(_clocks(row, flops, sms, tiles * parts, slots, -(-k // parts)), dram)
+            running = tiles * parts
+            sharing = blocks if running >= blocks * sms else -(-running // sms)  # of one SM
+            wave = -(-k // parts) * clocks_a_k * sharing + TILE_CLOCKS
+            waves = -(-running // slots) * wave
+            # Why a share of the waves: where memory decides, the tactic with less to do is sooner.
+            clocks = max(waves, memory) + _SHARE * waves
             if parts > 1:
                 clocks += SUM_CLOCKS + parts * batch * m * n * 8 / DRAM_BYTES_A_CLOCK
             if clocks < least:
-                least, best = clocks, row.tactic._replace(parts=parts)
-    return best
+                least, best, best_parts = clocks, tactic, parts
+    return best._replace(parts=best_parts)
 
 
-def _parts(tiles: int, slots: int, k: int) -> Iterator[int]:
-    """Yield numbers of parts that are worth a look: one, and those that fill a wave or half."""
-    yield 1
+def _rows(backend: str, asked: Tactic | None, m: int) -> tuple[_Row, ...]:
+    """Return the candidates: of swapped tactics, those that m fills without a second tile."""
+    if asked is not None:
+        return prepared([Known(asked, 1.0)], FLOPS_A_CLOCK[backend])
+    swapped = max(1 << (m - 1).bit_length(), _LEAST_SWAPPED) if m > 0 else _LEAST_SWAPPED
+    rows = _prepared_rows.get((backend, swapped))
+    if rows is None:
+        rows = prepared(
+            (
+                known
+                for known in TACTICS[backend]
+                if not known.tactic.swap or known.tactic.tile_n == swapped
+            ),
+            FLOPS_A_CLOCK[backend],
+        )
+        _prepared_rows[backend, swapped] = rows
+    return rows
+
+
+def _prepared(row: Known, flops: int) -> _Row:
+    tile_m, tile_n, _, cluster, swap, parts = row.tactic
+    products = 2 * tile_m * tile_n / (flops * row.efficiency)
+    reading = (tile_m + tile_n) * _ITEMSIZE / L2_BYTES_A_CLOCK
+    return _Row(
+        row.tactic, tile_m, tile_n, cluster, swap, parts, row.blocks, max(products, reading)
+    )
+
+
+def _parts(tiles: int, slots: int, k: int) -> tuple[int, ...]:
+    """Return numbers of parts that are worth a look: one, and those that fill a wave or half."""
     most = min(slots // max(tiles, 1), k // LEAST_K)
-    if most > 2:
-        yield most // 2
-    if most > 1:
-        yield most
-
-
-def _clocks(row: Known, flops: int, sms: int, blocks: int, slots: int, k: int) -> float:
-    """Estimate the clocks of all waves of blocks that have `k` products an element each."""
-    tile_m, tile_n = row.tactic.tile_m, row.tactic.tile_n
-    sharing = min(row.blocks, -(-blocks // sms))  # blocks of an SM at a time
-    products = 2 * tile_m * tile_n * k / (flops * row.efficiency)
-    reading = (tile_m + tile_n) * k * _ITEMSIZE / L2_BYTES_A_CLOCK
-    waves = -(-blocks // slots)
-    return waves * (max(products, reading) * sharing + TILE_CLOCKS)
+    if most <= 1:
+        return (1,)
+    return (1, most) if most == 2 else (1, most // 2, most)

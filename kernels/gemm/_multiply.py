@@ -14,6 +14,7 @@ from ._choice import choose
 from ._config import ACTIVATIONS, Config
 from ._cublas import multiply_by_torch
 from ._shapes import Matrices, destination
+from ._strides import meaningful_strides, rows_are_contiguous, starts_aligned
 from ._tactics import Tactic
 
 _EMULATED_SMS = 4
@@ -121,10 +122,9 @@ def _planned(
     num_sms: int,
 ) -> Plan:
     """Return the plan of such a call, which is remembered; not while torch.compile traces."""
+    aligned = (starts_aligned(a), starts_aligned(b))
     if is_dynamo_compiling():
-        aligned = (a.storage_offset() % 8 == 0, b.storage_offset() % 8 == 0)
         return _plan(kernel, a, b, out, activation, has, backend, tactic, num_sms, aligned)
-    aligned = (a.data_ptr() % 16 == 0, b.data_ptr() % 16 == 0)
     key = (
         a.shape,
         a.stride(),
@@ -168,8 +168,8 @@ def _plan(
     config = Config(
         a.dtype,
         out,
-        _rows_are_contiguous(a),
-        _rows_are_contiguous(b),
+        rows_are_contiguous(a),
+        rows_are_contiguous(b),
         activation,
         *has,
         backend,
@@ -177,22 +177,9 @@ def _plan(
     )
     built = kernel[config]
     bytes_ = built.dense_workspace(
-        *sizes, *_strides(a), aligned[0], *_strides(b), aligned[1], tactic.parts
+        *sizes, *meaningful_strides(a), aligned[0], *meaningful_strides(b), aligned[1], tactic.parts
     )
     return Plan(built, tactic.parts, bytes_)
-
-
-def _rows_are_contiguous(x: torch.Tensor) -> bool:
-    """Tell whether the operand is column-major. Strides of dimensions of size 1 mean nothing."""
-    rows, k = x.shape[-2:]
-    return rows > 1 and x.stride(-2) == 1 and k > 1 and x.stride(-1) != 1
-
-
-def _strides(x: torch.Tensor) -> tuple[int, int, int]:
-    """Return the strides of the batch, the rows and k, where they mean something, else 0."""
-    batch = x.stride(0) if x.dim() == 3 and x.shape[0] > 1 else 0
-    rows = x.stride(-2) if x.shape[-2] > 1 else 0
-    return batch, rows, x.stride(-1) if x.shape[-1] > 1 else 0
 
 
 def _sm_count(device: torch.device) -> int:

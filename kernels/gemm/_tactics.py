@@ -47,8 +47,24 @@ SM80 = (
     Known(Tactic(16, 64, "mma"), 0.20, blocks=5),
 )
 
+# Swapped ones are for few rows of a, whose number their tile_n is rounded up to.
+SM90 = (
+    Known(Tactic(128, 256, "cooperative", cluster=2), 0.74),
+    Known(Tactic(128, 256, "cooperative"), 0.72),
+    Known(Tactic(256, 128, "cooperative", cluster=2), 0.73),
+    Known(Tactic(128, 192, "cooperative"), 0.70),
+    Known(Tactic(128, 128, "pingpong"), 0.66),
+    Known(Tactic(128, 128, "cooperative"), 0.60),
+    Known(Tactic(64, 256, "cooperative"), 0.55),
+    *(
+        Known(Tactic(tile_m, tokens, "cooperative", swap=True), 0.50)
+        for tile_m in (128, 64)
+        for tokens in (8, 16, 32, 64)
+    ),
+)
+
 # The tactics of each backend that has kernels of ours.
-TACTICS: dict[str, tuple[Known, ...]] = {"sm80": SM80}
+TACTICS: dict[str, tuple[Known, ...]] = {"sm90": SM90, "sm80": SM80}
 
 # FLOP a clock of an SM's tensor cores, by backend, and what memory gives: bytes a clock that an SM
 # reads from L2, and that all of a GPU read from DRAM.

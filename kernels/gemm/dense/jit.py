@@ -12,6 +12,8 @@ from fictl.op import module_spec
 from .._config import Config
 from .._tactics import TACTICS
 
+_AHEAD_OF_TIME = ("sm80",)
+
 
 def module(config: Config) -> JitSpec:
     return module_spec(__file__, config.parameters, backend=config.backend)
@@ -19,8 +21,8 @@ def module(config: Config) -> JitSpec:
 
 def aot() -> Iterator[JitSpec]:
     """List linear layers of bf16, with every tile; the others are built where they are used."""
-    for backend, tactics in TACTICS.items():
-        for known in tactics:
+    for backend in _AHEAD_OF_TIME:
+        for known in TACTICS[backend]:
             yield module(
                 Config(
                     torch.bfloat16,
