@@ -44,22 +44,30 @@ def baselines(function: str) -> dict[str, Callable[..., Any]]:
 
 
 def _tiny(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-    return torch.nn.functional.linear(input, weight, bias)
+    result: torch.Tensor = torch.nn.functional.linear(input, weight, bias)
+    return result
 
 
 def _scores(mat_a: torch.Tensor, mat_b: torch.Tensor) -> torch.Tensor:
-    return mat_a @ mat_b
+    result: torch.Tensor = mat_a @ mat_b
+    return result
 
 
 def _flashinfer(function: str, inputs: dict[str, Any]) -> Callable[[], Any]:
     theirs = getattr(import_module("flashinfer"), function)
-    rows, columns = inputs["mat_a"].shape[0], inputs["mat_b"].shape[1]
-    dtype = torch.bfloat16 if function.endswith("bf16") else torch.float32
-    out = inputs["mat_a"].new_empty((rows, columns), dtype=dtype)
-    weight = inputs["mat_b"].t().contiguous().t()
+    if function == "tinygemm_bf16":
+        a, b = inputs["input"], inputs["weight"]
+    else:
+        a, b = inputs["mat_a"], inputs["mat_b"].t().contiguous().t()
+    is_fp32 = function in _ROUTERS and not function.endswith("bf16")
+    columns = len(b) if function == "tinygemm_bf16" else b.shape[1]
+    out: torch.Tensor = a.new_empty(
+        (len(a), columns), dtype=torch.float32 if is_fp32 else torch.bfloat16
+    )
+    others = [inputs["bias"]] if function == "tinygemm_bf16" else []
 
     def run() -> torch.Tensor:
-        theirs(inputs["mat_a"], weight, out)
+        theirs(a, b, out, *others)
         return out
 
     return run
