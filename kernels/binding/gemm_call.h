@@ -6,8 +6,10 @@
 namespace fictl {
 
 // Tensors are matrices or, all of them, batches of matrices: a is [m][k], b is [n][k], c is [m][n].
-// Pointers to optional tensors may be null.
+// Pointers to optional tensors may be null. The names are those that the caller has for a and b.
 struct GemmCall {
+  const char* a_name;
+  const char* b_name;
   View out;
   View a;
   View b;

@@ -11,9 +11,9 @@ inline constexpr int64_t kMostGemmSize = int64_t{1} << 30;
 
 namespace detail {
 
-inline void check_gemm_matrix(const char* op, const char* name, View x, View a) {
-  check_same_device(op, name, x, "a", a);
-  check_dim(op, name, x, a.ndim());
+inline void check_gemm_matrix(const char* op, const char* name, View x, const GemmCall& call) {
+  check_same_device(op, name, x, call.a_name, call.a);
+  check_dim(op, name, x, call.a.ndim());
   for (int dim = 0; dim < x.ndim(); ++dim) {
     if (x.size(dim) > kMostGemmSize) {
       raise(argument_error(ErrorKind::ValueError, op, name)
@@ -28,12 +28,14 @@ inline void check_gemm_matrix(const char* op, const char* name, View x, View a) 
   }
 }
 
-inline void check_gemm_shape(const char* op, const char* name, View x, View a, int64_t rows,
-                             int64_t columns) {
+inline void check_gemm_shape(const char* op, const char* name, View x, const GemmCall& call,
+                             int64_t rows, int64_t columns) {
+  const View a = call.a;
   const bool batched = a.ndim() == 3;
   if (x.size(-2) == rows && x.size(-1) == columns && (!batched || x.size(0) == a.size(0))) return;
   Error error = argument_error(ErrorKind::ValueError, op, name);
-  error << "has shape " << Shape{x} << "; with 'a' of " << Shape{a} << " it has (";
+  error << "has shape " << Shape{x} << "; with '" << call.a_name << "' of " << Shape{a}
+        << " it has (";
   if (batched) error << a.size(0) << ", ";
   raise(error << rows << ", " << columns << ")");
 }
@@ -84,43 +86,43 @@ inline void check_apart(const char* op, View out, const char* name, View input) 
 
 // Checks a[m][k], b[n][k], out[m][n / columns_per_output], c[m][n] and bias[n].
 inline void check_gemm(const char* op, const GemmCall& call, int64_t columns_per_output) {
-  check_device(op, "a", call.a);
-  if (call.a.ndim() != 2) check_dim(op, "a", call.a, 3);
+  check_device(op, call.a_name, call.a);
+  if (call.a.ndim() != 2) check_dim(op, call.a_name, call.a, 3);
   const int64_t m = call.a.size(-2);
   const int64_t n = call.b.ndim() < 2 ? 0 : call.b.size(-2);
-  detail::check_gemm_matrix(op, "a", call.a, call.a);
-  detail::check_gemm_matrix(op, "b", call.b, call.a);
-  check_same_dtype(op, "b", call.b, "a", call.a);
-  detail::check_gemm_shape(op, "b", call.b, call.a, n, call.a.size(-1));
+  detail::check_gemm_matrix(op, call.a_name, call.a, call);
+  detail::check_gemm_matrix(op, call.b_name, call.b, call);
+  check_same_dtype(op, call.b_name, call.b, call.a_name, call.a);
+  detail::check_gemm_shape(op, call.b_name, call.b, call, n, call.a.size(-1));
   if (n % columns_per_output != 0) {
-    raise(argument_error(ErrorKind::ValueError, op, "b")
+    raise(argument_error(ErrorKind::ValueError, op, call.b_name)
           << "has shape " << Shape{call.b} << ": an activation that makes one output of "
           << columns_per_output << " rows of b takes a multiple of as many");
   }
-  detail::check_gemm_matrix(op, "out", call.out, call.a);
-  detail::check_gemm_shape(op, "out", call.out, call.a, m, n / columns_per_output);
+  detail::check_gemm_matrix(op, "out", call.out, call);
+  detail::check_gemm_shape(op, "out", call.out, call, m, n / columns_per_output);
   check_last_dim_contiguous(op, "out", call.out);
   check_no_overlap(op, "out", call.out);
-  check_apart(op, call.out, "a", call.a);
-  check_apart(op, call.out, "b", call.b);
+  check_apart(op, call.out, call.a_name, call.a);
+  check_apart(op, call.out, call.b_name, call.b);
   if (call.c != nullptr) {
-    detail::check_gemm_matrix(op, "c", *call.c, call.a);
+    detail::check_gemm_matrix(op, "c", *call.c, call);
     check_same_dtype(op, "c", *call.c, "out", call.out);
-    detail::check_gemm_shape(op, "c", *call.c, call.a, m, n);
+    detail::check_gemm_shape(op, "c", *call.c, call, m, n);
     check_last_dim_contiguous(op, "c", *call.c);
     if (columns_per_output > 1 || !detail::same_memory(call.out, *call.c)) {
       check_apart(op, call.out, "c", *call.c);
     }
   }
   if (call.bias != nullptr) {
-    check_same_device(op, "bias", *call.bias, "a", call.a);
-    check_same_dtype(op, "bias", *call.bias, "a", call.a);
+    check_same_device(op, "bias", *call.bias, call.a_name, call.a);
+    check_same_dtype(op, "bias", *call.bias, call.a_name, call.a);
     check_dim(op, "bias", *call.bias, 1);
     check_contiguous(op, "bias", *call.bias);
     if (call.bias->size(0) != n) {
       raise(argument_error(ErrorKind::ValueError, op, "bias")
-            << "has " << call.bias->size(0) << " elements, 'b' of shape " << Shape{call.b}
-            << " has " << n << " rows");
+            << "has " << call.bias->size(0) << " elements, '" << call.b_name << "' of shape "
+            << Shape{call.b} << " has " << n << " rows");
     }
     check_apart(op, call.out, "bias", *call.bias);
   }

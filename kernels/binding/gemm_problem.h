@@ -69,7 +69,8 @@ gemm::GemmProblem<T, Out> gemm_problem(const Launch& launch, const GemmCall& cal
   return problem;
 }
 
-// The DenseEpilogue of a call, where C is of the outputs' dtype and bias of the operands'.
+// The DenseEpilogue of a call, where C is of the outputs' dtype and bias of the operands'. A kernel
+// that reads C finds it in out where the call has none.
 template <typename Epilogue, typename T, typename Out>
 Epilogue dense_epilogue(const GemmCall& call) {
   Epilogue epilogue = {};
@@ -81,10 +82,11 @@ Epilogue dense_epilogue(const GemmCall& call) {
     epilogue.bias = call.bias->data<const T>();
     epilogue.pairs_aligned &= gemm::pairs_aligned(epilogue.bias, 0, 0);
   }
-  if (call.c != nullptr) {
-    epilogue.c = call.c->data<const Out>();
-    epilogue.c_row = detail::gemm_stride(*call.c, -2);
-    epilogue.c_batch = detail::gemm_batch_stride(*call.c);
+  if (Epilogue::kReadsC) {
+    const View c = call.c == nullptr ? call.out : *call.c;
+    epilogue.c = c.data<const Out>();
+    epilogue.c_row = detail::gemm_stride(c, -2);
+    epilogue.c_batch = detail::gemm_batch_stride(c);
     epilogue.pairs_aligned &= gemm::pairs_aligned(epilogue.c, epilogue.c_row, epilogue.c_batch);
   }
   return epilogue;

@@ -29,6 +29,14 @@ class Epilogue(NamedTuple):
     activation: str = "none"
 
 
+class Names(NamedTuple):
+    """The op that was called, and its names of a and b, for messages."""
+
+    op: str
+    a: str = "a"
+    b: str = "b"
+
+
 class Plan(NamedTuple):
     """The kernel of a call, the parts that it splits k into, and the bytes of its workspace."""
 
@@ -43,7 +51,7 @@ _sms: dict[torch.device, int] = {}
 
 def product(
     kernel: KernelModule,
-    op: str,
+    names: Names,
     operands: Matrices,
     bias: torch.Tensor | None,
     out: torch.Tensor | None,
@@ -59,12 +67,14 @@ def product(
     shape = (*shape[:-1], shape[-1] // ACTIVATIONS[epilogue.activation].columns)
     if out is None:
         out = a.new_empty(shape, dtype=dtype)
-    check_output(op, out, shape)
+    check_output(names.op, out, shape)
     written = destination(out, b.dim())
     if backend == "cublas":
         multiply_by_torch(a, b, c, bias, written, *epilogue)
     else:
-        _launch(kernel, op, operands, bias, written, epilogue, backend, tactic, num_sms, enable_pdl)
+        _launch(
+            kernel, names, operands, bias, written, epilogue, backend, tactic, num_sms, enable_pdl
+        )
     if written is not out and not out.is_contiguous():
         out.copy_(written.view(out.shape))
     return out
@@ -72,7 +82,7 @@ def product(
 
 def _launch(
     kernel: KernelModule,
-    op: str,
+    names: Names,
     operands: Matrices,
     bias: torch.Tensor | None,
     out: torch.Tensor,
@@ -94,11 +104,11 @@ def _launch(
     if plan.workspace:
         workspace = a.new_empty((plan.workspace,), dtype=torch.uint8)
     plan.kernel.dense(
-        op,
+        *names,
         out,
         a,
         b,
-        c,
+        None if c is out else c,
         bias,
         workspace,
         alpha,

@@ -19,11 +19,13 @@ int64_t dense_workspace(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t 
       {batch, m, n, k, a_batch, a_row, a_k, a_aligned, b_batch, b_row, b_k, b_aligned, parts});
 }
 
-void dense(std::string op, View out, View a, View b, tvm::ffi::Optional<View> c,
-           tvm::ffi::Optional<View> bias, tvm::ffi::Optional<View> workspace, double alpha,
-           double beta, int64_t columns_per_output, int64_t parts, int64_t num_sms,
-           bool enable_pdl) {
-  const fictl::GemmCall call{out,
+void dense(std::string op, std::string a_name, std::string b_name, View out, View a, View b,
+           tvm::ffi::Optional<View> c, tvm::ffi::Optional<View> bias,
+           tvm::ffi::Optional<View> workspace, double alpha, double beta,
+           int64_t columns_per_output, int64_t parts, int64_t num_sms, bool enable_pdl) {
+  const fictl::GemmCall call{a_name.c_str(),
+                             b_name.c_str(),
+                             out,
                              a,
                              b,
                              fictl::pointer(c),

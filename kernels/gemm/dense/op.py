@@ -17,7 +17,7 @@ from .._arguments import (
     check_operand,
     output_dtype,
 )
-from .._multiply import Epilogue, product
+from .._multiply import Epilogue, Names, product
 from .._shapes import matrices
 from .._tactics import TACTICS, Tactic
 from .jit import module
@@ -83,7 +83,16 @@ def dense(
     flat = matrices("dense", a, b, c)
     epilogue = Epilogue(alpha, beta, activation)
     return product(
-        kernel, "dense", flat, bias, out, dtype, epilogue, backend, tactic, enable_pdl=enable_pdl
+        kernel,
+        Names("dense"),
+        flat,
+        bias,
+        out,
+        dtype,
+        epilogue,
+        backend,
+        tactic,
+        enable_pdl=enable_pdl,
     )
 
 
@@ -119,7 +128,16 @@ def mm_bf16(
     dtype = output_dtype("mm_bf16", a, out, None if out is not None else out_dtype)
     flat = matrices("mm_bf16", a, b.t(), None)
     return product(
-        kernel, "mm_bf16", flat, bias, out, dtype, Epilogue(), backend, tactic, enable_pdl=pdl
+        kernel,
+        Names("mm_bf16"),
+        flat,
+        bias,
+        out,
+        dtype,
+        Epilogue(),
+        backend,
+        tactic,
+        enable_pdl=pdl,
     )
 
 
@@ -150,7 +168,8 @@ def bmm_bf16(
     check_inner("bmm_bf16", A, B, A.shape[2], B.shape[1])
     dtype = output_dtype("bmm_bf16", A, out, None if out is not None else out_dtype)
     flat = matrices("bmm_bf16", A, B.transpose(1, 2), None)
-    return product(kernel, "bmm_bf16", flat, None, out, dtype, Epilogue(), backend, tactic)
+    names = Names("bmm_bf16", "A", "B")
+    return product(kernel, names, flat, None, out, dtype, Epilogue(), backend, tactic)
 
 
 @op(
@@ -190,5 +209,5 @@ def gemm_alpha_beta(
     flat = matrices(name, rows, weight, c if beta != 0.0 else None)
     epilogue = Epilogue(alpha, beta)
     return product(
-        kernel, name, flat, None, c, dtype, epilogue, backend, tactic, num_sms=num_sms or 0
+        kernel, Names(name), flat, None, c, dtype, epilogue, backend, tactic, num_sms=num_sms or 0
     )

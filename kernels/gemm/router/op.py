@@ -36,24 +36,30 @@ def tinygemm_bf16(
     """
     check_bf16("tinygemm_bf16", 2, input=input, weight=weight)
     check_inner("tinygemm_bf16", input, weight, input.shape[1], weight.shape[1])
-    _product("tinygemm_bf16", input, weight, out, bias, use_pdl)
+    check_output("tinygemm_bf16", out, (input.shape[0], weight.shape[0]))
+    few = input.shape[0] <= _MOST_ROWS and out.dtype in (torch.float32, torch.bfloat16)
+    plain = out.shape[1] <= 1 or out.stride(1) == 1
+    if few and plain and bulk_addressable(input) and bulk_addressable(weight):
+        kernel.router("tinygemm_bf16", "input", "weight", out, input, weight, bias, use_pdl)
+    else:
+        dense(input, weight, bias=bias, out=out, enable_pdl=use_pdl)
 
 
-@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out", uses="dense")
+@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out")
 def mm_M1_16_K7168_N128(  # noqa: N802 FlashInfer's name
     mat_a: torch.Tensor, mat_b: torch.Tensor, out: torch.Tensor, launch_with_pdl: bool = True
 ) -> None:
     """Compute out = mat_a @ mat_b: the scores of 128 experts for up to 16 tokens.
 
     mat_a: (m, 7168), bf16.
-    mat_b: (7168, 128), bf16: the router's weight.T; of other strides it is slower.
+    mat_b: (7168, 128), bf16: the router's weight.T; one of other strides is copied first.
     out: (m, 128), fp32; written.
     launch_with_pdl: launch with programmatic dependent launch where the GPU supports it.
     """
     _routed("mm_M1_16_K7168_N128", mat_a, mat_b, out, (7168, 128), torch.float32, launch_with_pdl)
 
 
-@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out", uses="dense")
+@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out")
 def mm_M1_16_K7168_N256(  # noqa: N802
     mat_a: torch.Tensor, mat_b: torch.Tensor, out: torch.Tensor, launch_with_pdl: bool = True
 ) -> None:
@@ -61,7 +67,7 @@ def mm_M1_16_K7168_N256(  # noqa: N802
     _routed("mm_M1_16_K7168_N256", mat_a, mat_b, out, (7168, 256), torch.float32, launch_with_pdl)
 
 
-@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out", uses="dense")
+@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out")
 def mm_M1_16_K7168_N256_bf16(  # noqa: N802
     mat_a: torch.Tensor, mat_b: torch.Tensor, out: torch.Tensor, launch_with_pdl: bool = True
 ) -> None:
@@ -70,7 +76,7 @@ def mm_M1_16_K7168_N256_bf16(  # noqa: N802
     _routed(name, mat_a, mat_b, out, (7168, 256), torch.bfloat16, launch_with_pdl)
 
 
-@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out", uses="dense")
+@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out")
 def mm_M1_16_K7168_N384(  # noqa: N802
     mat_a: torch.Tensor, mat_b: torch.Tensor, out: torch.Tensor, launch_with_pdl: bool = True
 ) -> None:
@@ -78,7 +84,7 @@ def mm_M1_16_K7168_N384(  # noqa: N802
     _routed("mm_M1_16_K7168_N384", mat_a, mat_b, out, (7168, 384), torch.float32, launch_with_pdl)
 
 
-@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out", uses="dense")
+@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out")
 def mm_M1_16_K7168_N384_bf16(  # noqa: N802
     mat_a: torch.Tensor, mat_b: torch.Tensor, out: torch.Tensor, launch_with_pdl: bool = True
 ) -> None:
@@ -87,7 +93,7 @@ def mm_M1_16_K7168_N384_bf16(  # noqa: N802
     _routed(name, mat_a, mat_b, out, (7168, 384), torch.bfloat16, launch_with_pdl)
 
 
-@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out", uses="dense")
+@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out")
 def mm_M1_16_K7168_N896(  # noqa: N802
     mat_a: torch.Tensor, mat_b: torch.Tensor, out: torch.Tensor, launch_with_pdl: bool = True
 ) -> None:
@@ -95,7 +101,7 @@ def mm_M1_16_K7168_N896(  # noqa: N802
     _routed("mm_M1_16_K7168_N896", mat_a, mat_b, out, (7168, 896), torch.float32, launch_with_pdl)
 
 
-@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out", uses="dense")
+@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out")
 def mm_M1_16_K7168_N896_bf16(  # noqa: N802
     mat_a: torch.Tensor, mat_b: torch.Tensor, out: torch.Tensor, launch_with_pdl: bool = True
 ) -> None:
@@ -104,7 +110,7 @@ def mm_M1_16_K7168_N896_bf16(  # noqa: N802
     _routed(name, mat_a, mat_b, out, (7168, 896), torch.bfloat16, launch_with_pdl)
 
 
-@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out", uses="dense")
+@op(archs=">=8.0", dtypes="bf16", devices="cuda emu", mutates="out")
 def mm_M1_16_K6144_N256(  # noqa: N802
     mat_a: torch.Tensor, mat_b: torch.Tensor, out: torch.Tensor, launch_with_pdl: bool = True
 ) -> None:
@@ -134,21 +140,11 @@ def _routed(
             f"{name}: argument 'out' has dtype {str(out.dtype).removeprefix('torch.')}; accepted: "
             f"{str(dtype).removeprefix('torch.')}"
         )
-    _product(name, mat_a, mat_b.t(), out, None, pdl)
+    check_output(name, out, (mat_a.shape[0], weight[1]))
+    a, b = _addressable(mat_a), _addressable(mat_b.t())
+    kernel.router(name, "mat_a", "mat_b", out, a, b, None, pdl)
 
 
-def _product(
-    name: str,
-    a: torch.Tensor,
-    b: torch.Tensor,
-    out: torch.Tensor,
-    bias: torch.Tensor | None,
-    pdl: bool,
-) -> None:
-    check_output(name, out, (a.shape[0], b.shape[0]))
-    plain = out.shape[1] <= 1 or out.stride(1) == 1
-    few = a.shape[0] <= _MOST_ROWS and out.dtype in (torch.float32, torch.bfloat16)
-    if few and plain and bulk_addressable(a) and bulk_addressable(b):
-        kernel.router(name, out, a, b, bias, pdl)
-    else:
-        dense(a, b, bias=bias, out=out, enable_pdl=pdl)
+def _addressable(x: torch.Tensor) -> torch.Tensor:
+    """Copy what copies of 16 bytes do not address, such as a weight of the other order."""
+    return x if bulk_addressable(x) else x.clone(memory_format=torch.contiguous_format)

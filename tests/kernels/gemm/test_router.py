@@ -111,5 +111,5 @@ def test_refusals(randn) -> None:
         tinygemm_bf16(tokens[:2], weight, out)
     with pytest.raises(ValueError, match="'bias' has 3 elements"):
         tinygemm_bf16(tokens, weight, out, bias=randn(3))
-    with pytest.raises(ValueError, match="shares memory with 'a'"):
+    with pytest.raises(ValueError, match="shares memory with 'input'"):
         tinygemm_bf16(tokens[:, :256], weight[:, :256], tokens[:, :256])

@@ -46,6 +46,7 @@ struct Gated {
 template <typename T, typename Out, typename Activation, bool kHasBias, bool kHasC>
 struct DenseEpilogue {
   static constexpr int kColumnsPerOutput = Activation::kColumnsPerOutput;
+  static constexpr bool kReadsC = kHasC;
 
   float alpha;
   float beta;
