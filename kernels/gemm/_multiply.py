@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch.compiler import is_dynamo_compiling
@@ -49,7 +50,25 @@ _plans: dict[tuple[object, ...], Plan] = {}
 _sms: dict[torch.device, int] = {}
 
 
-def product(
+class Call(NamedTuple):
+    """A call of a kernel: what to call, and where its results go.
+
+    The public function itself calls it: an error about a device names that function's arguments.
+    """
+
+    function: Callable[..., None]
+    arguments: tuple[Any, ...]
+    written: torch.Tensor
+    out: torch.Tensor
+
+    def result(self) -> torch.Tensor:
+        """Return `out`, copied to where kernels could not write it."""
+        if self.written is not self.out and not self.out.is_contiguous():
+            self.out.copy_(self.written.view(self.out.shape))
+        return self.out
+
+
+def prepared(
     kernel: KernelModule,
     names: Names,
     operands: Matrices,
@@ -61,63 +80,29 @@ def product(
     tactic: Tactic | None = None,
     num_sms: int = 0,
     enable_pdl: bool | None = None,
-) -> torch.Tensor:
-    """Compute the product into `out`, or into a new tensor of `dtype`."""
+) -> Call:
+    """Prepare the product into `out`, or into a new tensor of `dtype`."""
     a, b, c, shape = operands
-    shape = (*shape[:-1], shape[-1] // ACTIVATIONS[epilogue.activation].columns)
+    columns = ACTIVATIONS[epilogue.activation].columns
+    shape = (*shape[:-1], shape[-1] // columns)
     if out is None:
         out = a.new_empty(shape, dtype=dtype)
     check_output(names.op, out, shape)
     written = destination(out, b.dim())
-    if backend == "cublas":
-        multiply_by_torch(a, b, c, bias, written, *epilogue)
-    else:
-        _launch(
-            kernel, names, operands, bias, written, epilogue, backend, tactic, num_sms, enable_pdl
-        )
-    if written is not out and not out.is_contiguous():
-        out.copy_(written.view(out.shape))
-    return out
-
-
-def _launch(
-    kernel: KernelModule,
-    names: Names,
-    operands: Matrices,
-    bias: torch.Tensor | None,
-    out: torch.Tensor,
-    epilogue: Epilogue,
-    backend: str,
-    tactic: Tactic | None,
-    num_sms: int,
-    enable_pdl: bool | None,
-) -> None:
-    a, b, c, _ = operands
     alpha, beta, activation = epilogue
-    if beta == 0.0:
-        c = None
-    if bias is not None and not bias.is_contiguous():
-        bias = bias.contiguous()
+    if backend == "cublas":
+        arguments = (a, b, c, bias, written, alpha, beta, activation)
+        return Call(multiply_by_torch, arguments, written, out)
+    c = None if beta == 0.0 else c
+    bias = bias if bias is None or bias.is_contiguous() else bias.contiguous()
     has = (bias is not None, c is not None)
     plan = _planned(kernel, a, b, out.dtype, activation, has, backend, tactic, num_sms)
-    workspace = None
-    if plan.workspace:
-        workspace = a.new_empty((plan.workspace,), dtype=torch.uint8)
-    plan.kernel.dense(
-        *names,
-        out,
-        a,
-        b,
-        None if c is out else c,
-        bias,
-        workspace,
-        alpha,
-        beta,
-        ACTIVATIONS[activation].columns,
-        plan.parts,
-        num_sms,
-        enable_pdl is None or enable_pdl,
-    )
+    workspace = a.new_empty((plan.workspace,), dtype=torch.uint8) if plan.workspace else None
+    c = None if c is written else c  # The kernel finds it in out.
+    tensors = (written, a, b, c, bias, workspace)
+    pdl = enable_pdl is None or enable_pdl
+    numbers = (alpha, beta, columns, plan.parts, num_sms, pdl)
+    return Call(plan.kernel.dense, (*names, *tensors, *numbers), written, out)
 
 
 def _planned(

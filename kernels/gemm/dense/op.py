@@ -17,7 +17,7 @@ from .._arguments import (
     check_operand,
     output_dtype,
 )
-from .._multiply import Epilogue, Names, product
+from .._multiply import Epilogue, Names, prepared
 from .._shapes import matrices
 from .._tactics import TACTICS, Tactic
 from .jit import module
@@ -82,7 +82,7 @@ def dense(
     dtype = output_dtype("dense", a, out, out_dtype)
     flat = matrices("dense", a, b, c)
     epilogue = Epilogue(alpha, beta, activation)
-    return product(
+    call = prepared(
         kernel,
         Names("dense"),
         flat,
@@ -94,6 +94,8 @@ def dense(
         tactic,
         enable_pdl=enable_pdl,
     )
+    call.function(*call.arguments)
+    return call.result()
 
 
 @op(
@@ -127,7 +129,7 @@ def mm_bf16(
     check_inner("mm_bf16", a, b, a.shape[1], b.shape[0])
     dtype = output_dtype("mm_bf16", a, out, None if out is not None else out_dtype)
     flat = matrices("mm_bf16", a, b.t(), None)
-    return product(
+    call = prepared(
         kernel,
         Names("mm_bf16"),
         flat,
@@ -139,6 +141,8 @@ def mm_bf16(
         tactic,
         enable_pdl=pdl,
     )
+    call.function(*call.arguments)
+    return call.result()
 
 
 @op(
@@ -169,7 +173,9 @@ def bmm_bf16(
     dtype = output_dtype("bmm_bf16", A, out, None if out is not None else out_dtype)
     flat = matrices("bmm_bf16", A, B.transpose(1, 2), None)
     names = Names("bmm_bf16", "A", "B")
-    return product(kernel, names, flat, None, out, dtype, Epilogue(), backend, tactic)
+    call = prepared(kernel, names, flat, None, out, dtype, Epilogue(), backend, tactic)
+    call.function(*call.arguments)
+    return call.result()
 
 
 @op(
@@ -208,6 +214,8 @@ def gemm_alpha_beta(
     dtype = output_dtype(name, a, c, None)
     flat = matrices(name, rows, weight, c if beta != 0.0 else None)
     epilogue = Epilogue(alpha, beta)
-    return product(
+    call = prepared(
         kernel, Names(name), flat, None, c, dtype, epilogue, backend, tactic, num_sms=num_sms or 0
     )
+    call.function(*call.arguments)
+    return call.result()
