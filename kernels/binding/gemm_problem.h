@@ -69,6 +69,21 @@ gemm::GemmProblem<T, Out> gemm_problem(const Launch& launch, const GemmCall& cal
   return problem;
 }
 
+// Refuses a workspace without room for copies of operands. Why it may be: torch.compile asks for
+// its size before there are addresses, and takes them to be multiples of 16 bytes.
+template <typename T, typename Out>
+void check_workspace(const Launch& launch, const GemmCall& call,
+                     const gemm::GemmProblem<T, Out>& problem, int64_t needed) {
+  if (problem.workspace_bytes >= needed) return;
+  const bool a_starts = reinterpret_cast<uintptr_t>(problem.a) % 16 != 0;
+  const char* name = a_starts ? call.a_name : call.b_name;
+  throw argument_error(ErrorKind::ValueError, launch.op, name)
+      << "needs a copy, as its first element is not at a multiple of 16 bytes, and the workspace "
+         "has "
+      << problem.workspace_bytes << " of " << needed << " bytes; inside torch.compile pass " << name
+      << ".clone()";
+}
+
 // The DenseEpilogue of a call, where C is of the outputs' dtype and bias of the operands'. A kernel
 // that reads C finds it in out where the call has none.
 template <typename Epilogue, typename T, typename Out>

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-
-from ._tactics import Tactic
 
 OPERANDS = {torch.bfloat16: "__nv_bfloat16", torch.float16: "__half"}
 OUTPUTS = {**OPERANDS, torch.float32: "float"}
@@ -31,11 +28,11 @@ ACTIVATIONS = {
 }
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(NamedTuple):
     """One kernel: nothing is compiled that was not asked for.
 
     rows_a, rows_b: whether the rows of the operand, and not k, are its contiguous dimension.
+    tile_m and all after it: as in Tactic.
     """
 
     dtype: torch.dtype
@@ -46,12 +43,15 @@ class Config:
     has_bias: bool
     has_c: bool
     backend: str
-    tactic: Tactic
+    tile_m: int
+    tile_n: int
+    schedule: str
+    cluster: int
+    swap: bool
 
     @property
     def parameters(self) -> dict[str, object]:
         """The parameters of config.jinja."""
-        tactic = self.tactic
         return {
             "type": OPERANDS[self.dtype],
             "out": OUTPUTS[self.out],
@@ -60,11 +60,11 @@ class Config:
             "activation": ACTIVATIONS[self.activation].cpp_type,
             "has_bias": _cpp(self.has_bias),
             "has_c": _cpp(self.has_c),
-            "tile_m": tactic.tile_m,
-            "tile_n": tactic.tile_n,
-            "ping_pong": _cpp(tactic.schedule == "pingpong"),
-            "cluster": tactic.cluster,
-            "swap": _cpp(tactic.swap),
+            "tile_m": self.tile_m,
+            "tile_n": self.tile_n,
+            "ping_pong": _cpp(self.schedule == "pingpong"),
+            "cluster": self.cluster,
+            "swap": _cpp(self.swap),
         }
 
 

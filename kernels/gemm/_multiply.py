@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index
 from typing import Any, NamedTuple
 
 import torch
@@ -157,7 +158,9 @@ def _plan(
     num_sms: int,
     aligned: tuple[bool, bool],
 ) -> Plan:
-    sizes = (a.shape[0] if a.dim() == 3 else 1, a.shape[-2], b.shape[-2], a.shape[-1])
+    # Why index: what torch.compile traces is for these sizes, as are the tile and its workspace.
+    batch = index(a.shape[0]) if a.dim() == 3 else 1
+    sizes = (batch, index(a.shape[-2]), index(b.shape[-2]), index(a.shape[-1]))
     sms = num_sms or _sm_count(a.device)
     tactic = choose(backend, tactic if tactic and tactic.tile_m else None, sms, *sizes)
     config = Config(
@@ -168,9 +171,13 @@ def _plan(
         activation,
         *has,
         backend,
-        tactic._replace(parts=0),
+        tactic.tile_m,
+        tactic.tile_n,
+        tactic.schedule,
+        tactic.cluster,
+        tactic.swap,
     )
-    built = kernel[config]
+    built = kernel[tuple(config)]
     bytes_ = built.dense_workspace(
         *sizes, *meaningful_strides(a), aligned[0], *meaningful_strides(b), aligned[1], tactic.parts
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import index
+
 import torch
 from torch.compiler import is_dynamo_compiling
 
@@ -11,12 +13,10 @@ _BYTES = 16
 def starts_aligned(x: torch.Tensor) -> bool:
     """Tell whether the first element is at a multiple of 16 bytes.
 
-    While torch.compile traces there is no address: then that of the storage counts as aligned, as
-    all are that torch allocates.
+    While torch.compile traces there is no address: it counts as aligned, as are all tensors that
+    torch allocates, and kernels refuse a tensor that is not.
     """
-    if is_dynamo_compiling():
-        return x.storage_offset() * x.element_size() % _BYTES == 0
-    return x.data_ptr() % _BYTES == 0
+    return is_dynamo_compiling() or x.data_ptr() % _BYTES == 0
 
 
 def bulk_addressable(x: torch.Tensor) -> bool:
@@ -36,7 +36,7 @@ def meaningful_strides(x: torch.Tensor) -> tuple[int, int, int]:
     """Return the strides of the batch, the rows and k; 0 of a dimension of size 1."""
     batch = x.stride(0) if x.dim() == 3 and x.shape[0] > 1 else 0
     rows = x.stride(-2) if x.shape[-2] > 1 else 0
-    return batch, rows, x.stride(-1) if x.shape[-1] > 1 else 0
+    return index(batch), index(rows), index(x.stride(-1)) if x.shape[-1] > 1 else 0
 
 
 def _whole_chunks(stride: int, x: torch.Tensor) -> bool:

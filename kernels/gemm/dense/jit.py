@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 
@@ -15,7 +16,9 @@ from .._tactics import TACTICS
 _AHEAD_OF_TIME = ("sm80",)
 
 
-def module(config: Config) -> JitSpec:
+def module(*parameters: Any) -> JitSpec:
+    """Make the module of a Config, given as its fields."""
+    config = Config(*parameters)
     return module_spec(__file__, config.parameters, backend=config.backend)
 
 
@@ -23,16 +26,5 @@ def aot() -> Iterator[JitSpec]:
     """List linear layers of bf16, with every tile; the others are built where they are used."""
     for backend in _AHEAD_OF_TIME:
         for known in TACTICS[backend]:
-            yield module(
-                Config(
-                    torch.bfloat16,
-                    torch.bfloat16,
-                    rows_a=False,
-                    rows_b=False,
-                    activation="none",
-                    has_bias=False,
-                    has_c=False,
-                    backend=backend,
-                    tactic=known.tactic,
-                )
-            )
+            plain = (False, False, "none", False, False)
+            yield module(torch.bfloat16, torch.bfloat16, *plain, backend, *known.tactic[:-1])

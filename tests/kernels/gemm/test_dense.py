@@ -288,3 +288,28 @@ def test_refusals_of_words_and_numbers(randn) -> None:
 def test_sizes_beyond_int_are_refused(device: str) -> None:
     long = torch.empty(1, 1, dtype=BF16, device=device).expand(1, 2**30 + 1)
     _refuses("up to 1073741824 elements", long, long)
+
+
+def _chain(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
+    """Allocates, writes in place, and has work of torch's own between."""
+    x = dense(a, b, bias=bias, activation="silu") + 1
+    gemm_alpha_beta(a, b, c, beta=0.5)
+    return dense(a[:, :32], b[:, :32]) + x * c
+
+
+def test_one_graph_of_torch_compile_is_what_eager_mode_computes(randn) -> None:
+    a, b, bias, c = randn(4, 48), randn(16, 48), randn(16), randn(4, 16)
+    written = c.clone()
+    expected = _chain(a, b, bias, c)
+    torch.compiler.reset()
+    compiled = torch.compile(_chain, fullgraph=True, backend="aot_eager")
+    assert torch.equal(compiled(a, b, bias, written), expected)
+    assert torch.equal(written, c)
+
+
+def test_an_address_that_torch_compile_cannot_know_is_refused(randn) -> None:
+    a, b = randn(4, 48), randn(16, 40)
+    torch.compiler.reset()
+    compiled = torch.compile(lambda a, b: dense(a[:, 1:41], b), fullgraph=True, backend="eager")
+    with pytest.raises(ValueError, match=r"'a' .* first element .* pass a\.clone\(\)"):
+        compiled(a, b)
