@@ -82,16 +82,24 @@ def _names(dtypes: dict[torch.dtype, str]) -> str:
     return ", ".join(map(_short, dtypes))
 
 
-def check_inner(op: str, a: torch.Tensor, b: torch.Tensor, k_of_a: int, k_of_b: int) -> None:
+def check_inner(
+    op: str,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    k_of_a: int,
+    k_of_b: int,
+    names: tuple[str, str] = ("a", "b"),
+) -> None:
     """Refuse operands whose inner dimensions, or whose dtypes, are not the same."""
+    left, right = names
     if k_of_a != k_of_b:
         raise ValueError(
-            f"{op}: arguments 'a' and 'b' have shapes {tuple(a.shape)} and {tuple(b.shape)}: k is "
-            f"{k_of_a} of the one, {k_of_b} of the other"
+            f"{op}: arguments '{left}' and '{right}' have shapes {tuple(a.shape)} and "
+            f"{tuple(b.shape)}: k is {k_of_a} of the one, {k_of_b} of the other"
         )
     if a.dtype != b.dtype:
         raise TypeError(
-            f"{op}: argument 'b' has dtype {_short(b.dtype)}, 'a' has {_short(a.dtype)}"
+            f"{op}: argument '{right}' has dtype {_short(b.dtype)}, '{left}' has {_short(a.dtype)}"
         )
 
 

@@ -29,6 +29,7 @@ def cases() -> Iterator[Case]:
         for shape in _SMALL:
             yield Case("dense", _sizes(*shape), dtype)
     yield Case("dense", _sizes(70, 130, 72), "bfloat16", passing=("bias", "c"))
+    yield Case("linear_silu", _sizes(70, 130, 72), "bfloat16", passing=("bias",))
     yield Case("mm_bf16", _sizes(5, 33, 24), "bfloat16")
     yield Case("mm_bf16", _sizes(70, 130, 72), "bfloat16", passing=("bias",))
     yield Case("bmm_bf16", {"batch": 3, **_sizes(20, 40, 24)}, "bfloat16")
@@ -37,6 +38,7 @@ def cases() -> Iterator[Case]:
         yield Case("mm_bf16", _sizes(*shape), "bfloat16")
     for shape in _LINEAR:
         yield Case("mm_bf16", _sizes(*shape), "bfloat16", passing=("bias",))
+        yield Case("linear_silu", _sizes(*shape), "bfloat16", passing=("bias",))
         yield Case("dense", _sizes(*shape), "float16", passing=("bias",))
     yield Case("bmm_bf16", {"batch": 128, **_sizes(128, 128, 512)}, "bfloat16")
 
@@ -66,6 +68,12 @@ def _dense(
     return result if c is None else result + beta * c
 
 
+def _linear_silu(
+    input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
+) -> torch.Tensor:
+    return torch.nn.functional.silu(torch.nn.functional.linear(input, weight, bias))
+
+
 def _mm(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     return a @ b if bias is None else torch.addmm(bias, a, b)
 
@@ -89,6 +97,7 @@ def _alpha_beta(
 
 _BY_TORCH: dict[str, Callable[..., Any]] = {
     "dense": _dense,
+    "linear_silu": _linear_silu,
     "mm_bf16": _mm,
     "bmm_bf16": _bmm,
     "gemm_alpha_beta": _alpha_beta,

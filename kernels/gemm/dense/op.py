@@ -69,9 +69,9 @@ def dense(
         which columns 2j and 2j + 1 become one: silu or gelu of the first, times the second.
     out: (..., m, n), or (..., m, n / 2) of swiglu and geglu; not in a or b. None allocates it.
     out_dtype: bf16, fp16 or fp32. None is out's, or a's.
-    backend: "sm80": kernels on mma.sync; "cublas": torch's functions, which
-        round between the product and an activation only where they compute in fp32. "auto": the
-        first of ours that runs on the GPU.
+    backend: "sm80": kernels on mma.sync; "cublas": torch's functions, one call where cuBLAS
+        has the product with its bias or c, else fp32 between torch's kernels. "auto": the first of
+        ours that runs on the GPU.
     tactic: how the kernel tiles the product. None: the one tuned for such sizes, or the model's.
     enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
@@ -90,6 +90,53 @@ def dense(
         out,
         dtype,
         epilogue,
+        backend,
+        tactic,
+        enable_pdl=enable_pdl,
+    )
+    call.function(*call.arguments)
+    return call.result()
+
+
+@op(
+    backends={"sm80": ">=8.0", "cublas": ">=8.0"},
+    dtypes="bf16 f16",
+    devices="cuda emu",
+    mutates="out",
+    tactics=tactics,
+)
+def linear_silu(
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    *,
+    out: torch.Tensor | None = None,
+    backend: str = "auto",
+    tactic: Tactic | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """Compute silu(input @ weight.T + bias): a linear layer with its activation, rounded once.
+
+    input: (..., m, k), bf16 or fp16; any strides.
+    weight: (n, k), of input's dtype; any strides.
+    bias: (n,), of input's dtype. None adds nothing.
+    out: (..., m, n), not in input or weight. None allocates it with input's dtype.
+    backend, tactic, enable_pdl: as in dense, which has other activations.
+    """
+    name = "linear_silu"
+    check_operand(name, "input", input)
+    check_matrices(name, weight=weight)
+    check_inner(name, input, weight, input.shape[-1], weight.shape[1], ("input", "weight"))
+    dtype = output_dtype(name, input, out, None)
+    flat = matrices(name, input, weight, None)
+    call = prepared(
+        kernel,
+        Names(name, "input", "weight"),
+        flat,
+        bias,
+        out,
+        dtype,
+        Epilogue(activation="silu"),
         backend,
         tactic,
         enable_pdl=enable_pdl,
@@ -169,7 +216,7 @@ def bmm_bf16(
     backend, tactic: as in dense.
     """
     check_bf16("bmm_bf16", 3, A=A, B=B)
-    check_inner("bmm_bf16", A, B, A.shape[2], B.shape[1])
+    check_inner("bmm_bf16", A, B, A.shape[2], B.shape[1], ("A", "B"))
     dtype = output_dtype("bmm_bf16", A, out, None if out is not None else out_dtype)
     flat = matrices("bmm_bf16", A, B.transpose(1, 2), None)
     names = Names("bmm_bf16", "A", "B")

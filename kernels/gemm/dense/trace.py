@@ -24,6 +24,12 @@ def _dense(
     return result if bias is None else result + bias
 
 
+def _linear_silu(
+    input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
+) -> torch.Tensor:
+    return torch.nn.functional.silu(torch.nn.functional.linear(input, weight, bias))
+
+
 def _mm(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     return a @ b if bias is None else a @ b + bias
 
@@ -84,6 +90,21 @@ dense = TraceTemplate(
     flops=_flops,
     op_type="gemm",
     description="Multiply a matrix with the transpose of another, and add c and a bias.",
+)
+linear_silu = TraceTemplate(
+    axes=_AXES,
+    inputs={
+        "input": Tensor(("m", "k")),
+        "weight": Tensor(("n", "k"), dtype_from="input"),
+        "bias": Tensor(("n",), dtype_from="input", optional=True, doc="added to every row"),
+    },
+    outputs={"out": Tensor(("m", "n"), dtype_from="input")},
+    reference=_linear_silu,
+    tolerances=_TOLERANCES,
+    extremes=_EXTREMES,
+    flops=_flops,
+    op_type="gemm",
+    description="Compute a linear layer and the silu of its outputs.",
 )
 mm_bf16 = TraceTemplate(
     axes=_AXES,

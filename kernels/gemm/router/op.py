@@ -35,7 +35,8 @@ def tinygemm_bf16(
     use_pdl: launch with programmatic dependent launch where the GPU supports it.
     """
     check_bf16("tinygemm_bf16", 2, input=input, weight=weight)
-    check_inner("tinygemm_bf16", input, weight, input.shape[1], weight.shape[1])
+    k = (input.shape[1], weight.shape[1])
+    check_inner("tinygemm_bf16", input, weight, *k, ("input", "weight"))
     check_output("tinygemm_bf16", out, (input.shape[0], weight.shape[0]))
     few = input.shape[0] <= _MOST_ROWS and out.dtype in (torch.float32, torch.bfloat16)
     plain = out.shape[1] <= 1 or out.stride(1) == 1

@@ -7,7 +7,7 @@ import torch
 
 from fictl.kernels.gemm._cublas import FUNCTIONS
 from fictl.kernels.gemm._tactics import SM80, Tactic
-from fictl.kernels.gemm.dense.op import bmm_bf16, dense, gemm_alpha_beta, mm_bf16
+from fictl.kernels.gemm.dense.op import bmm_bf16, dense, gemm_alpha_beta, linear_silu, mm_bf16
 
 BF16, FP16 = torch.bfloat16, torch.float16
 # Each configuration is a compile: most tests share that of the tile of 16 x 64 with bf16.
@@ -157,6 +157,14 @@ def test_activations_with_bias_and_c(activation: str, randn) -> None:
     result = dense(a, b, c, bias, 0.5, -2.0, activation, backend="sm80", tactic=SMALL)
     _close(result, FUNCTIONS[activation](x))
     _close(dense(a, b, c, bias, 0.5, -2.0, activation, backend="cublas"), FUNCTIONS[activation](x))
+
+
+def test_a_linear_layer_and_its_silu_are_one_call(randn) -> None:
+    x, weight, bias = randn(2, 9, 72), randn(70, 72), randn(70)
+    expected = dense(x, weight, bias=bias, activation="silu", tactic=SMALL)
+    assert torch.equal(linear_silu(x, weight, bias, tactic=SMALL), expected)
+    with pytest.raises(ValueError, match="'input' and 'weight' have shapes"):
+        linear_silu(x, weight[:, 1:])
 
 
 @pytest.mark.parametrize("dtype", [BF16, FP16])

@@ -107,6 +107,8 @@ def test_refusals(randn) -> None:
         mm_M1_16_K7168_N256_bf16(tokens, weight.T, out.float())
     with pytest.raises(TypeError, match="'weight' has dtype float32"):
         tinygemm_bf16(tokens, weight.float(), out)
+    with pytest.raises(ValueError, match=r"'input' and 'weight' have shapes .*: k is 7168 .* 7160"):
+        tinygemm_bf16(tokens, weight[:, :7160], out)
     with pytest.raises(ValueError, match=r"'out' has shape \(3, 256\)"):
         tinygemm_bf16(tokens[:2], weight, out)
     with pytest.raises(ValueError, match="'bias' has 3 elements"):
