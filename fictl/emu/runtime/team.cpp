@@ -44,6 +44,10 @@ void begin_threads(Block& block, const dim3& shape) {
         thread.operation = nullptr;
         thread.copies.clear();
         thread.copy_group = 0;
+        thread.copies_issued = 0;
+        thread.bulk_group = 0;
+        thread.mbarrier = nullptr;
+        thread.given_up.clear();
       }
     }
   }
@@ -65,6 +69,7 @@ void begin_barriers(Block& block) {
     barrier.expected = barrier.arrived = barrier.votes = 0;
     barrier.waiting.clear();
   }
+  block.mbarriers.clear();
 }
 
 // In the schedule's order, behind those that wait for their start already.
