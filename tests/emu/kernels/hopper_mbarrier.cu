@@ -151,9 +151,9 @@ __global__ void Bytes(int* out, int) {
       asm volatile(
           "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], 64;" ::"r"(at(&barrier))
           : "memory");
-      asm volatile("mbarrier.complete_tx.shared::cluster.relaxed.cluster.b64 [%0], 32;" ::"r"(
-                       at(&barrier))
-                   : "memory");
+      asm volatile(
+          "mbarrier.complete_tx.shared::cluster.relaxed.cluster.b64 [%0], 32;" ::"r"(at(&barrier))
+          : "memory");
     }
     wait(barrier, k & 1);
     if (threadIdx.x == 40) out[k] = cell;
@@ -186,7 +186,8 @@ __global__ void Copies(int* out, int n) {
     arrive(barrier);
   } else {
     wait(barrier, 0);
-    for (int i = 0; i < 4; ++i) out[(threadIdx.x - 32) * 4 + i] = tile[127 - threadIdx.x * 4 + 128 - i];
+    for (int i = 0; i < 4; ++i)
+      out[(threadIdx.x - 32) * 4 + i] = tile[127 - threadIdx.x * 4 + 128 - i];
   }
 }
 
@@ -294,10 +295,9 @@ __global__ void NoArrival(int*, int) {
 }  // namespace
 
 extern "C" int run(int which, int* out, int n) {
-  void (*const kernels[])(int*, int) = {Ring,    States,        Drop,        Bytes,   Copies,
-                                        Peek,    Reinit,        Uninitialised, Overwritten, TooMany,
-                                        NoCount, Unaligned,     Nowhere,     NoBytes, MoreBytes,
-                                        NoArrival};
+  void (*const kernels[])(int*, int) = {
+      Ring,        States,  Drop,    Bytes,     Copies,  Peek,    Reinit,    Uninitialised,
+      Overwritten, TooMany, NoCount, Unaligned, Nowhere, NoBytes, MoreBytes, NoArrival};
   const int threads[] = {96, 32, 32, 64, 64, 64, 32, 32, 32, 32, 32, 32, 1, 32, 32, 96};
   kernels[which]<<<1, threads[which]>>>(out, n);
   return cudaDeviceSynchronize();
