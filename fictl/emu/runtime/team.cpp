@@ -44,6 +44,10 @@ void begin_threads(Block& block, const dim3& shape) {
         thread.operation = nullptr;
         thread.copies.clear();
         thread.copy_group = 0;
+        thread.copies_issued = 0;
+        thread.bulk_group = 0;
+        thread.mbarrier = nullptr;
+        thread.given_up.clear();
       }
     }
   }
@@ -65,6 +69,7 @@ void begin_barriers(Block& block) {
     barrier.expected = barrier.arrived = barrier.votes = 0;
     barrier.waiting.clear();
   }
+  block.mbarriers.clear();
 }
 
 // In the schedule's order, behind those that wait for their start already.
@@ -100,7 +105,7 @@ void begin_block(Team& team, Block& block, uint64_t linear) {
 
 }  // namespace
 
-Worker::Worker() : stacks_(kStackBytes) {}
+Worker::Worker() : engine_(team_), stacks_(kStackBytes) { team_.engine = &engine_; }
 
 Worker::~Worker() {
   for (Block* block : all_) delete block;
@@ -121,6 +126,7 @@ void Worker::begin_team(Launch& launch) {
   team_.yielded.clear();
   team_.asking.clear();
   team_.at_grid_sync.clear();
+  engine_.clear();
   team_.alive = 0;
   team_.fruitless = 0;
 }
