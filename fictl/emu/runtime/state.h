@@ -148,7 +148,9 @@ struct SharedPart {
 struct SharedMemory {
   static constexpr uint32_t kCapacity = 512 << 10;
   static constexpr uint32_t kMostParts = 24;
-  static constexpr uint32_t kStatic = 256 << 10;  // offset of the first static variable
+  // Where static variables begin, unless dynamic memory reaches further. Why not beyond it: a
+  // descriptor of wgmma has 18 bits of an address.
+  static constexpr uint32_t kStatic = 188 << 10;
   static constexpr uint32_t kGap = 64;
   static constexpr uint32_t kWindow = 0x1000;  // the 32-bit address of `base`
 
@@ -158,6 +160,7 @@ struct SharedMemory {
   int process = 0;   // whose file it is
   uint32_t dynamic_bytes = 0;
   uint32_t static_bytes = 0;
+  uint32_t static_begin = kStatic;
   uint32_t static_end = kStatic;
   std::vector<SharedVariable> variables;
   std::vector<SharedPart> parts;
