@@ -13,6 +13,7 @@ namespace fictl_emu {
 
 struct Block;
 struct Clock;  // checker's: what a thread knows of others, beside its warp and its block
+class Engine;  // hopper/engine.h
 struct Team;
 struct Thread;
 struct Warp;
@@ -212,6 +213,7 @@ struct Team {
   std::vector<Thread*> asking;  // in __activemask()
   std::vector<Thread*> at_grid_sync;
   uint32_t alive = 0;
+  Engine* engine = nullptr;  // what threads have issued and does not run on their fibers
 
   void* main_stack_pointer = nullptr;
   uint64_t random = 0;

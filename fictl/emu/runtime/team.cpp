@@ -100,7 +100,7 @@ void begin_block(Team& team, Block& block, uint64_t linear) {
 
 }  // namespace
 
-Worker::Worker() : stacks_(kStackBytes) {}
+Worker::Worker() : engine_(team_), stacks_(kStackBytes) { team_.engine = &engine_; }
 
 Worker::~Worker() {
   for (Block* block : all_) delete block;
@@ -121,6 +121,7 @@ void Worker::begin_team(Launch& launch) {
   team_.yielded.clear();
   team_.asking.clear();
   team_.at_grid_sync.clear();
+  engine_.clear();
   team_.alive = 0;
   team_.fruitless = 0;
 }
