@@ -7,13 +7,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace fictl_emu {
 
 struct Block;
-struct Clock;  // checker's: what a thread knows of others, beside its warp and its block
-class Engine;  // hopper/engine.h
+struct Fragment;  // hopper/fragment.h
+struct Clock;     // checker's: what a thread knows of others, beside its warp and its block
+class Engine;     // hopper/engine.h
 struct Team;
 struct Thread;
 struct Warp;
@@ -26,6 +28,7 @@ enum class State : uint8_t {
   kWarp,
   kActiveMask,
   kGrid,
+  kWarpgroup,
   kYielded,
   kDone
 };
@@ -81,11 +84,14 @@ struct Warp {
   std::vector<Collective> collectives;
 };
 
+constexpr int kBarriers = 16;
+
 struct Barrier {
   int expected = 0;  // 0: the whole block
   int arrived = 0;
   Site site;  // of the first
   std::vector<Thread*> waiting;
+  uint32_t came[32] = {};  // lanes of each warp, of those that come as warps
   int votes = 0;
   int result = 0;
 };
@@ -180,6 +186,31 @@ struct SharedMemory {
   }
 };
 
+// Four consecutive warps, the first at a multiple of four: what executes wgmma and setmaxnreg.
+struct Warpgroup {
+  static constexpr uint32_t kWarps = 4, kThreads = 128;
+
+  uint32_t first = 0;    // thread of the block
+  uint32_t threads = 0;  // that there are: the last one of a block may be smaller
+  uint32_t alive = 0;
+
+  // The instruction that some of its threads have come to.
+  const char* instruction = nullptr;
+  Site site;
+  uint32_t arrived = 0;
+  bool came[kThreads] = {};
+  const void* arguments[kThreads] = {};
+
+  // Products under way: accumulators that they hold, and what is not committed yet.
+  std::vector<std::shared_ptr<Fragment>> fragments;
+  uint32_t group = 0;        // that the next product belongs to
+  uint32_t uncommitted = 0;  // products in it
+  Site last_product;
+
+  int registers = 0;  // of each thread
+  int wanted = 0;     // by setmaxnreg.inc; 0: none
+};
+
 struct Block {
   Team* team = nullptr;
   uint3 index{};
@@ -188,7 +219,9 @@ struct Block {
   uint32_t alive = 0;
   std::vector<Thread> threads;
   std::vector<Warp> warps;
-  Barrier barriers[16];
+  std::vector<Warpgroup> warpgroups;
+  int free_registers = 0;  // in the pool of setmaxnreg, of all threads together
+  Barrier barriers[kBarriers];
   SharedMemory shared;
 };
 

@@ -2,8 +2,10 @@
 
 #include <map>
 
+#include "hopper/warpgroup.h"
 #include "masks.h"
 #include "report.h"
+#include "wait.h"
 
 namespace fictl_emu {
 
@@ -34,6 +36,14 @@ std::string barrier_name(const Thread& thread) {
          " threads have come)";
 }
 
+std::string in_warpgroup(const Thread& thread) {
+  const std::string registers = register_wait(thread);
+  if (!registers.empty()) return registers + ", " + at(thread.site);
+  const Warpgroup& group = thread.block->warpgroups[thread.warp / Warpgroup::kWarps];
+  return std::string("wait at ") + thread.operation + ", " + at(thread.site) + ", for " +
+         those_that_came(group, false) + " of their warpgroup";
+}
+
 std::string doing(const Thread& thread) {
   switch (thread.state) {
     case State::kDone:
@@ -44,6 +54,8 @@ std::string doing(const Thread& thread) {
       return std::string("wait at ") + thread.operation + " with mask " +
              mask_in_words(thread.mask) + ", " + at(thread.site) + ", for lanes " +
              missing_lanes(thread);
+    case State::kWarpgroup:
+      return in_warpgroup(thread);
     case State::kGrid:
       return "wait at grid.sync(), " + at(thread.site);
     case State::kYielded:
@@ -87,15 +99,28 @@ std::string two_masks(const Block& block) {
   return "";
 }
 
+bool comes_without_its_warp(const Thread& thread) {
+  return thread.state == State::kWarp && (same_operation(thread.operation, kBarSync) ||
+                                          same_operation(thread.operation, kBarArrive));
+}
+
 // Empty where nothing is known beyond that threads wait.
 std::string cause_of_deadlock(const Block& block) {
   const std::string masks = two_masks(block);
   if (!masks.empty()) return masks;
   for (const Thread& thread : block.threads) {
+    if (comes_without_its_warp(thread)) {
+      return "some lanes alone of a warp come to a barrier that counts whole warps: move it out of "
+             "the branch, and have one lane do only what one shall do";
+    }
     if (thread.state == State::kWarp) {
       return std::string("lanes that the mask of ") + thread.operation +
              " names have gone another way: move it out of the branch, or name those alone that "
              "come";
+    }
+    if (!register_wait(thread).empty()) {
+      return "the registers that setmaxnreg.inc waits for are not given back: have the other "
+             "warpgroups come to setmaxnreg.dec first, and to numbers whose sum fits";
     }
     if (thread.state == State::kGrid) {
       return "a block has ended, or gone another way, before grid.sync(): all blocks must come";
@@ -118,6 +143,22 @@ const Thread* one_that_waits(const Team& team) {
   return nullptr;
 }
 
+struct Stuck {
+  const char* kind;
+  const Thread* thread;
+};
+
+// The thread whose waiting says most.
+Stuck what_is_stuck(const Team& team) {
+  for (const Block* block : team.blocks) {
+    for (const Thread& thread : block->threads) {
+      if (!register_wait(thread).empty()) return {"register-pool", &thread};
+      if (comes_without_its_warp(thread)) return {"barrier-mismatch", &thread};
+    }
+  }
+  return {"deadlock", one_that_waits(team)};
+}
+
 // Adds where the threads of the block of `thread` are.
 void file_stuck(Report& report, const Thread* thread) {
   if (thread != nullptr) report.raw("groups", groups_json(*thread->block));
@@ -127,10 +168,12 @@ void file_stuck(Report& report, const Thread* thread) {
 }  // namespace
 
 void report_deadlock(const Team& team) {
-  const Thread* thread = one_that_waits(team);
-  Report report("deadlock", thread);
+  const Stuck stuck = what_is_stuck(team);
+  const Thread* thread = stuck.thread;
+  Report report(stuck.kind, thread);
   if (thread != nullptr) {
     report.site(thread->site);
+    report.text("what", "no thread of the block can go on");
     report.text("cause", cause_of_deadlock(*thread->block));
   }
   file_stuck(report, thread);

@@ -32,8 +32,8 @@ Descriptor decode_descriptor(uint64_t code) {
 DescriptorProblem problem_of_descriptor(uint64_t code) {
   constexpr uint64_t kFields = 0xC00E3FFF3FFF3FFFull;
   if ((code & ~kFields) != 0) {
-    return {"descriptor " + hex(code) + " has bits set that belong to no field: " +
-                hex(code & ~kFields),
+    return {"descriptor " + hex(code) +
+                " has bits set that belong to no field: " + hex(code & ~kFields),
             "addresses and offsets are divided by 16 and cut to 14 bits: (x & 0x3ffff) >> 4"};
   }
   if ((code >> 49 & 7) != 0) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../config.h"
-#include "../masks.h"
-#include "../report.h"
-#include "../scheduler.h"
+#include "config.h"
+#include "masks.h"
+#include "report.h"
+#include "scheduler.h"
 #include "wgmma.h"
 
 namespace fictl_emu {
@@ -33,8 +33,8 @@ bool same(const Warpgroup& group, const char* name, const Site& site) {
 void require_whole(const Thread& self, const Warpgroup& group, const char* name, const Site& site) {
   if (group.alive == group.threads) return;
   stop_divergent(self, site,
-                 std::string(name) + " of the warpgroup of threads " + whole(group) + ", of which " +
-                     std::to_string(group.threads - group.alive) + " have returned",
+                 std::string(name) + " of the warpgroup of threads " + whole(group) +
+                     ", of which " + std::to_string(group.threads - group.alive) + " have returned",
                  kWhole);
 }
 
@@ -85,8 +85,9 @@ void meet(const char* name, const void* argument, const Site& site, WarpgroupSte
   } else {
     require_same(self, group, name, site);
   }
-  group.came[self.linear - group.first] = true;
-  group.arguments[self.linear - group.first] = argument;
+  const uint32_t number = self.linear - group.first;
+  group.came[number] = true;
+  group.arguments[number] = argument;
   if (++group.arrived == group.threads) {
     const bool goes_on = step(block, group);
     group.arrived = 0;

@@ -6,9 +6,9 @@
 
 namespace fictl_emu::ptx {
 
-// A register of A: its address, or the value of what has none.
+// A register of A: its value, and its address if it has one, to see that it does not change.
 struct Source {
-  const void* address;
+  const uint32_t* address;
   uint32_t value;
 };
 
@@ -28,16 +28,19 @@ struct Wgmma {
 
 template <class T>
 inline void* place(T& accumulator) {
-  static_assert(sizeof(T) == 4, "an accumulator of wgmma is a variable of 32 bits");
+  static_assert(sizeof(T) == 4, "a register of wgmma is a variable of 32 bits");
   return const_cast<void*>(static_cast<const volatile void*>(&accumulator));
 }
 
+inline Source source(const Source& operand) { return operand; }
+
 template <class T>
 inline Source source(T&& operand) {
+  const auto value = in<uint32_t>(operand);
   if constexpr (std::is_lvalue_reference<T>::value && sizeof(operand) == 4) {
-    return {const_cast<const void*>(static_cast<const volatile void*>(&operand)), 0};
+    return {static_cast<const uint32_t*>(place(operand)), value};
   } else {
-    return {nullptr, in<uint32_t>(operand)};
+    return {nullptr, value};
   }
 }
 
