@@ -67,6 +67,7 @@ void LaunchRecord::begin_block(const Block& block) {
   linear_.push_back(block.linear);
   of(block).order.begin(serial, block.threads.size());
   of(block).shared.block_begins(block.shared);
+  of(block).phases.clear();
 }
 
 bool LaunchRecord::is_news(const void* pc, const void* other) {

@@ -42,9 +42,16 @@ class SharedRecord {
   size_t begin_static_ = 0, end_static_ = 0;
 };
 
+// What arrivals at an mbarrier tell those that wait there.
+struct PhaseKnowledge {
+  Knowledge now;   // of the phase that is open
+  Knowledge last;  // of all phases before it
+};
+
 struct BlockRecord {
   Order order;
   SharedRecord shared;
+  std::unordered_map<uint32_t, PhaseKnowledge> phases;  // by the barrier's offset
 };
 
 // A race of which the thread's next access says more: a store that changes nothing is none, and a

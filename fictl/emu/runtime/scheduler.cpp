@@ -8,6 +8,7 @@
 #include "config.h"
 #include "fiber.h"
 #include "hopper/engine.h"
+#include "hopper/mbarrier.h"
 #include "hopper/warpgroup.h"
 #include "report.h"
 #include "stuck.h"
@@ -92,7 +93,7 @@ Thread* pick(Team& t) {
       between_spins(t);
       if (t.launch->stopped) return nullptr;
       if (t.fresh.empty() && t.ready.empty()) return t.yielded.pop_front();
-    } else if (!t.engine->complete_one()) {
+    } else if (!t.engine->complete_one() && !give_up_waiting(t)) {
       return nullptr;
     }
   }
@@ -119,7 +120,6 @@ void leave_for(Thread* next, void** save) {
 void thread_ends(Thread& thread) {
   Block& block = *thread.block;
   thread.state = State::kDone;
-  thread.copies.clear();
   note_progress(*team);
   --team->alive;
   --block.alive;
@@ -130,6 +130,7 @@ void thread_ends(Thread& thread) {
   grid_after_exit(*team);
   if (block.alive == 0) {
     team->engine->block_ends(block);
+    mbarriers_after_block(block);
     check::block_ends(block);
   }
 }

@@ -46,6 +46,10 @@ void begin_threads(Block& block, const dim3& shape) {
         thread.operation = nullptr;
         thread.copies.clear();
         thread.copy_group = 0;
+        thread.copies_issued = 0;
+        thread.bulk_group = 0;
+        thread.mbarrier = nullptr;
+        thread.given_up.clear();
       }
     }
   }
@@ -68,6 +72,7 @@ void begin_barriers(Block& block) {
     barrier.waiting.clear();
     std::fill(std::begin(barrier.came), std::end(barrier.came), 0u);
   }
+  block.mbarriers.clear();
 }
 
 // In the schedule's order, behind those that wait for their start already.

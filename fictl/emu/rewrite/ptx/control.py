@@ -46,10 +46,6 @@ def nothing(i: Instruction) -> str:
 
 @emulates(
     "wgmma",
-    "mbarrier",
-    "cp.async.bulk",
-    "cp.async.mbarrier",
-    "cp.reduce.async.bulk",
     "st.async",
     "red.async",
     "barrier.cluster",

@@ -57,7 +57,7 @@ START_OF_B, END_OF_B = 24 << 10, 60 << 10
 
 @pytest.fixture(params=[False, True], ids=["fast", "check"])
 def library(request, emulate, device) -> ctypes.CDLL:
-    return emulate("wgmma.cu", checked=request.param)
+    return emulate("hopper_wgmma.cu", checked=request.param)
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ def test_two_warpgroups_share_b_over_two_stages(scheduled) -> None:
 
 
 def test_a_product_of_matrices_takes_less_than_a_second(emulate, schedule, device) -> None:
-    library = emulate("wgmma.cu")
+    library = emulate("hopper_wgmma.cu")
     device.run_under(schedule)
     begin = time.process_time()
     gemm(library, 256)
@@ -237,12 +237,12 @@ def test_a_mistake_is_reported_with_its_line(library, device, mistake) -> None:
     (report,) = device.take_reports()
     assert report.kind == kind
     assert said in report.text()
-    assert report.place.file.endswith("wgmma.cu")
+    assert report.place.file.endswith("hopper_wgmma.cu")
 
 
 @pytest.mark.parametrize(("mistake", "seen"), [(13, True), (14, False)])
 def test_operands_are_read_when_the_product_ends(emulate, device, mistake, seen) -> None:
-    library = emulate("wgmma.cu")
+    library = emulate("hopper_wgmma.cu")
     out = [torch.zeros(128), torch.zeros(128)]
     for result, schedule in zip(
         out, (Schedule("forward"), Schedule("reverse", early=True)), strict=True
