@@ -146,18 +146,10 @@ std::string cause_of_deadlock(const Block& block) {
   const std::string masks = two_masks(block);
   if (!masks.empty()) return masks;
   for (const Thread& thread : block.threads) {
-    if (comes_without_its_warp(thread)) {
-      return "some lanes alone of a warp come to a barrier that counts whole warps: move it out of "
-             "the branch, and have one lane do only what one shall do";
-    }
     if (thread.state == State::kWarp) {
       return std::string("lanes that the mask of ") + thread.operation +
              " names have gone another way: move it out of the branch, or name those alone that "
              "come";
-    }
-    if (!register_wait(thread).empty()) {
-      return "the registers that setmaxnreg.inc waits for are not given back: have the other "
-             "warpgroups come to setmaxnreg.dec first, and to numbers whose sum fits";
     }
     if (thread.state == State::kGrid) {
       return "a block has ended, or gone another way, before grid.sync(): all blocks must come";
@@ -181,20 +173,42 @@ const Thread* one_that_waits(const Team& team) {
   return nullptr;
 }
 
+bool waits_for_its_warpgroup(const Thread& thread) {
+  return thread.state == State::kWarpgroup && register_wait(thread).empty();
+}
+
 struct Stuck {
   const char* kind;
   const Thread* thread;
+  std::string cause;
 };
 
-// The thread whose waiting says most.
+// The thread whose waiting says most, if there is one.
 Stuck what_is_stuck(const Team& team) {
+  const Thread* without_registers = nullptr;
   for (const Block* block : team.blocks) {
     for (const Thread& thread : block->threads) {
-      if (!register_wait(thread).empty()) return {"register-pool", &thread};
-      if (comes_without_its_warp(thread)) return {"barrier-mismatch", &thread};
+      if (comes_without_its_warp(thread)) {
+        return {"barrier-mismatch", &thread,
+                "some lanes alone of a warp come to a barrier that counts whole warps: move it out "
+                "of the branch, and have one lane do only what one shall do"};
+      }
+      if (waits_for_its_warpgroup(thread)) {
+        return {"deadlock", &thread,
+                std::string("threads of a warpgroup have gone another way, or wait for something "
+                            "else, while the others wait for them at ") +
+                    thread.operation};
+      }
+      if (!register_wait(thread).empty()) without_registers = &thread;
     }
   }
-  return {"deadlock", one_that_waits(team)};
+  if (without_registers != nullptr) {
+    return {"register-pool", without_registers,
+            "the registers that setmaxnreg.inc waits for are not given back: have the other "
+            "warpgroups come to setmaxnreg.dec first, and to numbers whose sum fits"};
+  }
+  const Thread* thread = one_that_waits(team);
+  return {"deadlock", thread, thread == nullptr ? "" : cause_of_deadlock(*thread->block)};
 }
 
 // Adds where the threads of the block of `thread` are.
@@ -214,7 +228,7 @@ void report_deadlock(const Team& team) {
     if (const void* pc = code_of(*thread)) report.place(pc);
     report.site(thread->site);
     report.text("what", "no thread of the block can go on");
-    report.text("cause", cause_of_deadlock(*thread->block));
+    report.text("cause", stuck.cause);
   }
   file_stuck(report, thread);
 }

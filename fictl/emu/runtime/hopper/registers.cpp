@@ -57,20 +57,6 @@ std::string holders(const Block& block) {
   return "the warpgroups have " + text + " registers a thread";
 }
 
-// The others cannot give back more than all but the least.
-void require_possible(const Block& block, const Warpgroup& group, int count) {
-  int all = block.free_registers, needed = 0;
-  for (const Warpgroup& each : block.warpgroups) {
-    all += each.registers * threads_of(each);
-    needed += (&each == &group ? count : kLeast) * threads_of(each);
-  }
-  if (needed <= all) return;
-  stop(group.site,
-       "setmaxnreg.inc " + std::to_string(count) + " can never be filled: " + holders(block),
-       "the block has " + std::to_string(all) +
-           " registers: the numbers of all warpgroups, times their threads, must fit");
-}
-
 bool take(Block& block, Warpgroup& group, int count) {
   const int more = (count - group.registers) * threads_of(group);
   if (more > block.free_registers) return false;
@@ -106,7 +92,6 @@ bool set(Block& block, Warpgroup& group) {
   require_agreement(group);
   require_number(group, request);
   if (request.raises) {
-    require_possible(block, group, request.registers);
     if (take(block, group, request.registers)) return true;
     group.wanted = request.registers;
     return false;
