@@ -7,6 +7,10 @@
 
 #include "state.h"
 
+namespace fictl_emu::ptx {
+struct Wgmma;
+}
+
 namespace fictl_emu::check {
 
 struct Knowledge;
@@ -35,6 +39,9 @@ void some_met(Block& block, const Barrier& barrier);
 void warp_met(Block& block, uint32_t warp, uint32_t lanes, bool orders_memory);
 void grid_met(Team& team);
 void fence(Thread& thread, int scope);
+
+// A thread has come to a wgmma: it reads its operands from shared memory.
+void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc);
 
 // A cp.async may write `bytes` at any time from its issue to its wait.
 void copy_issued(Thread& thread, const Copy& copy);

@@ -9,6 +9,7 @@
 #include "fiber.h"
 #include "hopper/engine.h"
 #include "hopper/mbarrier.h"
+#include "hopper/warpgroup.h"
 #include "report.h"
 #include "stuck.h"
 #include "system.h"
@@ -125,6 +126,7 @@ void thread_ends(Thread& thread) {
   block.warps[thread.warp].alive &= ~(uint32_t{1} << thread.lane);
   barriers_after_exit(thread);
   warps_after_exit(thread);
+  warpgroup_after_exit(thread);
   grid_after_exit(*team);
   if (block.alive == 0) {
     team->engine->block_ends(block);

@@ -1,11 +1,13 @@
 #include "team.h"
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 
 #include "checker.h"
 #include "config.h"
 #include "fiber.h"
+#include "hopper/warpgroup.h"
 #include "scheduler.h"
 #include "signals.h"
 
@@ -68,6 +70,7 @@ void begin_barriers(Block& block) {
   for (Barrier& barrier : block.barriers) {
     barrier.expected = barrier.arrived = barrier.votes = 0;
     barrier.waiting.clear();
+    std::fill(std::begin(barrier.came), std::end(barrier.came), 0u);
   }
   block.mbarriers.clear();
 }
@@ -95,6 +98,7 @@ void begin_block(Team& team, Block& block, uint64_t linear) {
   block.index.z = static_cast<uint32_t>(linear / asked.grid.x / asked.grid.y);
   begin_threads(block, asked.block);
   begin_warps(block);
+  begin_warpgroups(block);
   begin_barriers(block);
   begin_shared(block.shared, asked.dynamic_shared);
   team.blocks.push_back(&block);

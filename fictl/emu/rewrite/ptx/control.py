@@ -38,9 +38,9 @@ def sleep(i: Instruction) -> str:
     return f"::fictl_emu_yield(0, {SITE});"
 
 
-@emulates("brkpt", "pmevent", "setmaxnreg", "griddepcontrol")
+@emulates("brkpt", "pmevent", "griddepcontrol")
 def nothing(i: Instruction) -> str:
-    """Emit nothing: grids run one after another, and registers are unlimited."""
+    """Emit nothing: grids run one after another."""
     return ""
 
 
