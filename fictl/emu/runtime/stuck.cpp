@@ -46,6 +46,8 @@ std::string doing(const Thread& thread) {
              missing_lanes(thread);
     case State::kGrid:
       return "wait at grid.sync(), " + at(thread.site);
+    case State::kCluster:
+      return "wait at barrier.cluster.wait, " + at(thread.site);
     case State::kYielded:
       return std::string("are in ") + thread.operation + at_line(thread.site);
     case State::kActiveMask:
@@ -59,14 +61,20 @@ std::string doing(const Thread& thread) {
   return "";
 }
 
-// The threads of one block by what they do.
-std::string groups_json(const Block& block) {
-  std::map<std::string, std::vector<uint32_t>> groups;
-  for (const Thread& thread : block.threads) groups[doing(thread)].push_back(thread.linear);
+// The threads of the blocks of a cluster by what they do.
+std::string groups_json(const Cluster& cluster) {
   std::string json;
-  for (const auto& [what, threads] : groups) {
-    json += json.empty() ? "" : ", ";
-    json += "{\"threads\": " + quoted(ranges(threads)) + ", \"what\": " + quoted(what) + "}";
+  for (const Block* block : cluster.blocks) {
+    std::map<std::string, std::vector<uint32_t>> groups;
+    for (const Thread& thread : block->threads) groups[doing(thread)].push_back(thread.linear);
+    const std::string of = cluster.blocks.size() == 1
+                               ? ""
+                               : " of block " + std::to_string(block->place.rank) + " of the cluster";
+    for (const auto& [what, threads] : groups) {
+      json += json.empty() ? "" : ", ";
+      json +=
+          "{\"threads\": " + quoted(ranges(threads) + of) + ", \"what\": " + quoted(what) + "}";
+    }
   }
   return "[" + json + "]";
 }
@@ -100,6 +108,10 @@ std::string cause_of_deadlock(const Block& block) {
     if (thread.state == State::kGrid) {
       return "a block has ended, or gone another way, before grid.sync(): all blocks must come";
     }
+    if (thread.state == State::kCluster) {
+      return "a thread of the cluster goes another way, so that it does not come to "
+             "barrier.cluster.arrive: all that have not returned must";
+    }
     const Barrier& barrier = block.barriers[thread.barrier];
     if (thread.state == State::kBarrier && barrier.expected != 0) {
       return "fewer threads come to named barrier " + std::to_string(thread.barrier) +
@@ -120,8 +132,27 @@ const Thread* one_that_waits(const Team& team) {
 
 // Adds where the threads of the block of `thread` are.
 void file_stuck(Report& report, const Thread* thread) {
-  if (thread != nullptr) report.raw("groups", groups_json(*thread->block));
+  if (thread != nullptr) report.raw("groups", groups_json(*thread->block->cluster));
   report.file();
+}
+
+std::string size_of_grid(const Grid& grid) {
+  return "rank " + std::to_string(grid.rank) + " has launched " + std::to_string(grid.blocks()) +
+         " blocks";
+}
+
+// Ranks wait for one another block by block; empty where their grids are alike.
+std::string uneven_ranks(const Launch& launch) {
+  if (launch.ranks == 1) return "";
+  const Grid& first = launch.grids.front();
+  for (const Grid& grid : launch.grids) {
+    if (grid.blocks() == first.blocks()) continue;
+    return size_of_grid(first) + ", " + size_of_grid(grid) +
+           ": blocks of one wait for blocks that the other does not have. Take the grid from sizes "
+           "that all ranks share";
+  }
+  return "a rank waits for what another does not do: each must launch, and both sides must count "
+         "alike";
 }
 
 }  // namespace
@@ -139,6 +170,7 @@ void report_deadlock(const Team& team) {
 void report_hang(const Team& team, const void* pc) {
   const Thread* thread = pc != nullptr ? team.current : one_that_waits(team);
   Report report("hang", thread);
+  if (thread != nullptr) report.text("cause", uneven_ranks(*team.launch));
   if (pc != nullptr) {
     report.place(static_cast<const char*>(pc) + 1);
   } else if (thread != nullptr && thread->site.line != 0) {

@@ -38,9 +38,9 @@ def sleep(i: Instruction) -> str:
     return f"::fictl_emu_yield(0, {SITE});"
 
 
-@emulates("brkpt", "pmevent", "setmaxnreg", "griddepcontrol")
+@emulates("brkpt", "pmevent", "setmaxnreg")
 def nothing(i: Instruction) -> str:
-    """Emit nothing: grids run one after another, and registers are unlimited."""
+    """Emit nothing: registers are unlimited."""
     return ""
 
 
@@ -52,9 +52,6 @@ def nothing(i: Instruction) -> str:
     "cp.reduce.async.bulk",
     "st.async",
     "red.async",
-    "barrier.cluster",
-    "mapa",
-    "getctarank",
     "tensormap",
     "multimem",
     "tcgen05",

@@ -207,7 +207,13 @@ def policy(i: Instruction) -> str:
 def is_in_space(i: Instruction) -> str:
     space = i.take(*_SPACES)
     i.done(2)
-    number = {"shared": "SHARED", "shared::cta": "SHARED", "local": "LOCAL", "global": "GLOBAL"}
+    number = {
+        "shared": "SHARED",
+        "shared::cta": "SHARED",
+        "shared::cluster": "CLUSTER",
+        "local": "LOCAL",
+        "global": "GLOBAL",
+    }
     if space not in number:
         raise NotEmulated(f".{space}")
     return i.set(0, f"{P}is_in(FICTL_EMU_{number[space]}, {i.get(1, 'u64')})")

@@ -1,0 +1,51 @@
+"""Translations of instructions on clusters of blocks, and on grids that depend on one another."""
+
+from __future__ import annotations
+
+from fictl.emu.rewrite.ptx.control import SITE
+from fictl.emu.rewrite.ptx.instruction import Instruction, emulates
+from fictl.emu.rewrite.ptx.operands import NotEmulated, P
+
+
+@emulates("barrier.cluster.arrive")
+def arrive(i: Instruction) -> str:
+    ordering = i.take("release", "relaxed")
+    i.ignore("aligned")
+    i.done(0)
+    return f"::fictl_emu_cluster_arrive({int(ordering != 'relaxed')}, {SITE});"
+
+
+@emulates("barrier.cluster.wait")
+def wait(i: Instruction) -> str:
+    i.ignore("acquire", "aligned")
+    i.done(0)
+    return f"::fictl_emu_cluster_wait({SITE});"
+
+
+@emulates("mapa")
+def map_address(i: Instruction) -> str:
+    i.type()
+    space = i.take("shared::cluster")
+    i.done(3)
+    rank = i.get(2, "u32")
+    where = "map_shared_address" if space else "map_generic_address"
+    return i.set(0, f"{P}{where}({i.get(1, 'u64')}, {rank}, {SITE})")
+
+
+@emulates("getctarank")
+def rank_of(i: Instruction) -> str:
+    i.type()
+    space = i.take("shared::cluster")
+    i.done(2)
+    address = i.get(1, "u64")
+    pointer = f"{P}cluster_address({address})" if space else f"{P}generic_address({address})"
+    return i.set(0, f"::fictl_emu_shared_rank({pointer}, {SITE})")
+
+
+@emulates("griddepcontrol")
+def dependency(i: Instruction) -> str:
+    action = i.take("wait", "launch_dependents")
+    i.done(0)
+    if action is None:
+        raise NotEmulated(i.name)
+    return f"::fictl_emu_depend{'encies_wait' if action == 'wait' else 'ents_launch'}();"
