@@ -24,7 +24,7 @@ class Tracer {
     me_.is_volatile = access.is_volatile();
     me_.in_flight = access.way == Way::kCopyIssued;
     me_.block = order.serial();
-    me_.epoch = order.now(thread.linear);
+    me_.epoch = access.epoch != 0 ? access.epoch : order.now(thread.linear);
   }
 
   void trace(const Shadow& shadow, size_t offset) {
@@ -180,7 +180,7 @@ void visit(const Access& access, const Thread& thread, const Order& order, const
   stamp.pc = reinterpret_cast<uintptr_t>(access.pc);
   stamp.thread = thread.linear;
   stamp.block = order.serial();
-  stamp.epoch = order.now(thread.linear);
+  stamp.epoch = access.epoch != 0 ? access.epoch : order.now(thread.linear);
   there.visits[uint64_t{stamp.block} << 10 | thread.linear] = {stamp, thread.cluster_arrivals};
 }
 

@@ -19,6 +19,7 @@ struct Access {
   Way way;
   Strength strength;
   const void* pc;
+  uint32_t epoch = 0;  // when it was issued, of an asynchronous operation
 
   bool strong() const { return strength != Strength::kPlain; }
   bool is_volatile() const { return strength == Strength::kVolatile; }

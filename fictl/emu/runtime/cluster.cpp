@@ -246,7 +246,7 @@ int fictl_emu_space(const void* pointer) {
   using namespace fictl_emu;
   const Block* block = holder(pointer);
   if (block == current()->block) return FICTL_EMU_SHARED;
-  if (block != nullptr) return FICTL_EMU_CLUSTER;
+  if (block != nullptr) return FICTL_EMU_PEER;
   return stacks->contains(pointer) ? FICTL_EMU_LOCAL : FICTL_EMU_GLOBAL;
 }
 }

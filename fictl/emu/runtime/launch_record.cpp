@@ -72,6 +72,7 @@ void LaunchRecord::begin_block(const Block& block) {
   of(block).cluster = nullptr;
   of(block).visits.clear();
   of(block).waits.begin(block.threads.size());
+  of(block).phases.clear();
 }
 
 bool LaunchRecord::is_news(const void* pc, const void* other) {

@@ -49,12 +49,19 @@ struct Visit {
   uint32_t cluster_arrivals;  // of the thread, until then
 };
 
+// What arrivals at an mbarrier tell those that wait there.
+struct PhaseKnowledge {
+  Knowledge now;   // of the phase that is open
+  Knowledge last;  // of all phases before it
+};
+
 struct BlockRecord {
   Order order;
   SharedRecord shared;
   SharedClock cluster;  // of the first block of a cluster: told at its barrier, the last time
   std::unordered_map<uint64_t, Visit> visits;  // by others, by their block and thread
   DependencyWaits waits;
+  std::unordered_map<uint32_t, PhaseKnowledge> phases;  // by the barrier's offset
 };
 
 // A race of which the thread's next access says more: a store that changes nothing is none, and a

@@ -1,4 +1,6 @@
 // Shared memory of a block: its variables, and cp.async into it.
+#include "memory.h"
+
 #include <cstring>
 
 #include "api.h"
@@ -62,11 +64,6 @@ SharedVariable& declare(Block& block, const void* key, size_t bytes, size_t alig
   return shared.variables.back();
 }
 
-void transfer(const Copy& copy) {
-  memcpy(copy.to, copy.from, copy.source_bytes);
-  memset(copy.to + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
-}
-
 void stop_misaligned(const Copy& copy, const void* address, const char* side) {
   Report report("misaligned", current());
   report.place(copy.pc);
@@ -88,6 +85,11 @@ void require_aligned(const Copy& copy) {
 }
 
 }  // namespace
+
+void transfer(const Copy& copy) {
+  memcpy(copy.to, copy.from, copy.source_bytes);
+  memset(copy.to + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
+}
 
 void begin_shared(SharedMemory& shared, size_t dynamic_bytes) {
   map_shared(shared);
@@ -119,8 +121,9 @@ void* fictl_emu_dynamic_shared() {
 void fictl_emu_copy_async(void* to, const void* from, int bytes, int source_bytes) {
   using namespace fictl_emu;
   Thread& self = *current();
-  const Copy copy{static_cast<char*>(to), static_cast<const char*>(from), bytes, source_bytes,
-                  self.copy_group,        __builtin_return_address(0)};
+  const Copy copy{
+      static_cast<char*>(to), static_cast<const char*>(from), bytes, source_bytes, self.copy_group,
+      self.copies_issued++,   __builtin_return_address(0)};
   require_aligned(copy);
   check::copy_issued(self, copy);
   if (config.early_copies) transfer(copy);
@@ -134,13 +137,7 @@ void fictl_emu_copy_wait(int pending_groups) {
   Thread& self = *current();
   const int first_pending =
       pending_groups < 0 ? self.copy_group + 1 : self.copy_group - pending_groups;
-  size_t landed = 0;
-  while (landed < self.copies.size() && self.copies[landed].group < first_pending) {
-    const Copy& copy = self.copies[landed++];
-    check::copy_landed(self, copy);
-    if (!config.early_copies) transfer(copy);
-  }
-  self.copies.erase(self.copies.begin(), self.copies.begin() + landed);
+  land_copies(self, [=](const Copy& copy) { return copy.group < first_pending; });
 }
 
 void fictl_emu_fence(int scope) {

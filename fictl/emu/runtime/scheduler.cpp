@@ -8,6 +8,7 @@
 #include "config.h"
 #include "fiber.h"
 #include "hopper/engine.h"
+#include "hopper/mbarrier.h"
 #include "report.h"
 #include "stuck.h"
 #include "system.h"
@@ -99,7 +100,7 @@ Thread* pick(Team& t) {
       between_spins(t);
       if (t.launch->stopped) return nullptr;
       if (t.fresh.empty() && t.ready.empty()) return t.yielded.pop_front();
-    } else if (!t.engine->complete_one()) {
+    } else if (!t.engine->complete_one() && !give_up_waiting(t)) {
       return nullptr;
     }
   }
@@ -126,7 +127,6 @@ void leave_for(Thread* next, void** save) {
 void thread_ends(Thread& thread) {
   Block& block = *thread.block;
   thread.state = State::kDone;
-  thread.copies.clear();
   note_progress(*team);
   --team->alive;
   --block.alive;
@@ -137,6 +137,7 @@ void thread_ends(Thread& thread) {
   cluster_after_exit(thread);
   if (block.alive == 0) {
     team->engine->block_ends(block);
+    mbarriers_after_block(block);
     check::block_ends(block);
     --block.grid->blocks_left;
   }

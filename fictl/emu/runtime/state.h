@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <vector>
 
 namespace fictl_emu {
@@ -15,6 +16,7 @@ namespace fictl_emu {
 struct Block;
 struct Cluster;
 struct Grid;
+struct Mbarrier;
 struct Clock;  // checker's: what a thread knows of others, beside its warp and its block
 class Engine;  // hopper/engine.h
 struct Team;
@@ -26,6 +28,7 @@ enum class State : uint8_t {
   kReady,
   kRunning,
   kBarrier,
+  kMbarrier,
   kWarp,
   kActiveMask,
   kGrid,
@@ -45,6 +48,7 @@ struct Copy {
   int bytes;
   int source_bytes;
   int group;
+  int number;  // among those of its thread
   const void* pc;
 };
 
@@ -69,6 +73,13 @@ struct alignas(64) Thread {
   int copy_group = 0;
   uint32_t cluster_arrivals = 0;  // at the barrier of its cluster
   uint32_t cluster_waits = 0;     // behind them: as many, or one fewer
+  int copies_issued = 0;
+  uint32_t bulk_group = 0;  // of bulk copies, that is open
+
+  Mbarrier* mbarrier = nullptr;  // where it sleeps
+  // Where try_wait has given up since the team's last deed.
+  std::vector<const Mbarrier*> given_up;
+  uint64_t given_up_at = 0;
 };
 
 // A warp operation that some lanes have come to.
@@ -94,6 +105,19 @@ struct Barrier {
   std::vector<Thread*> waiting;
   int votes = 0;
   int result = 0;
+};
+
+// An mbarrier object of shared memory, beside the eight bytes that a kernel sees.
+struct Mbarrier {
+  Block* block;
+  uint32_t offset;  // in shared memory
+  const void* pc;   // of its initialisation
+  uint32_t expected;
+  uint32_t pending;  // arrivals of this phase
+  int32_t tx = 0;    // bytes that are expected and have not arrived; below zero: early ones
+  uint32_t phase = 0;
+  int64_t announced = 0;  // bytes of this phase
+  std::vector<Thread*> waiting;
 };
 
 // First in first out, and last in first out for the schedule that wants it.
@@ -205,6 +229,7 @@ struct Block {
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   Barrier barriers[16];
+  std::map<uint32_t, Mbarrier> mbarriers;  // by offset
   SharedMemory shared;
 };
 
@@ -250,7 +275,9 @@ struct Team {
 
   void* main_stack_pointer = nullptr;
   uint64_t random = 0;
-  bool interrupted = false;         // a thread that kept the others from running
+  bool interrupted = false;  // a thread that kept the others from running
+  // Changes of mbarriers and issues of operations: what a thread in try_wait may wait for.
+  uint64_t deeds = 0;
   uint64_t fruitless = 0;           // yields in turn with nothing else between them
   int64_t spinning_since = 0;       // milliseconds
   std::atomic<uint64_t> events{0};  // what the watchdog sees grow while threads take turns

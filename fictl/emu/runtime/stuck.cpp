@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "hopper/mbarrier.h"
 #include "masks.h"
 #include "report.h"
 
@@ -40,6 +41,8 @@ std::string doing(const Thread& thread) {
       return "have returned from the kernel";
     case State::kBarrier:
       return "wait at " + barrier_name(thread) + ", " + at(thread.site);
+    case State::kMbarrier:
+      return "wait at mbarrier " + name_of(*thread.mbarrier) + ", " + state_of(*thread.mbarrier);
     case State::kWarp:
       return std::string("wait at ") + thread.operation + " with mask " +
              mask_in_words(thread.mask) + ", " + at(thread.site) + ", for lanes " +
@@ -61,22 +64,48 @@ std::string doing(const Thread& thread) {
   return "";
 }
 
-// The threads of the blocks of a cluster by what they do.
+// Where a thread waits whose state has no line, as the address of the code; else null.
+const void* code_of(const Thread& thread) {
+  return thread.state == State::kMbarrier ? thread.pc : nullptr;
+}
+
+// The threads of the blocks of a cluster by what they do, and where.
 std::string groups_json(const Cluster& cluster) {
   std::string json;
   for (const Block* block : cluster.blocks) {
-    std::map<std::string, std::vector<uint32_t>> groups;
-    for (const Thread& thread : block->threads) groups[doing(thread)].push_back(thread.linear);
-    const std::string of = cluster.blocks.size() == 1
-                               ? ""
-                               : " of block " + std::to_string(block->place.rank) + " of the cluster";
-    for (const auto& [what, threads] : groups) {
+    std::map<std::pair<std::string, const void*>, std::vector<uint32_t>> groups;
+    for (const Thread& thread : block->threads) {
+      groups[{doing(thread), code_of(thread)}].push_back(thread.linear);
+    }
+    const std::string of = cluster.blocks.size() == 1 ? ""
+                                                      : " of block " +
+                                                            std::to_string(block->place.rank) +
+                                                            " of the cluster";
+    for (const auto& [group, threads] : groups) {
+      const auto& [what, pc] = group;
       json += json.empty() ? "" : ", ";
-      json +=
-          "{\"threads\": " + quoted(ranges(threads) + of) + ", \"what\": " + quoted(what) + "}";
+      json += "{\"threads\": " + quoted(ranges(threads) + of) + ", \"what\": " + quoted(what);
+      json += (pc == nullptr ? "" : ", \"place\": " + place_json(pc)) + "}";
     }
   }
   return "[" + json + "]";
+}
+
+// Threads wait at an mbarrier that has all arrivals and will never have its bytes.
+bool report_bytes(const Team& team) {
+  for (const Block* block : team.blocks) {
+    const Mbarrier* barrier = mbarrier_without_bytes(*block);
+    if (barrier == nullptr) continue;
+    const Thread* thread = barrier->waiting.front();
+    Report report("tx-mismatch", thread);
+    report.place(thread->pc);
+    report.text("what", "mbarrier " + name_of(*barrier) +
+                            " waits for bytes that no copy brings: " + state_of(*barrier));
+    report.raw("groups", groups_json(*block->cluster));
+    report.file();
+    return true;
+  }
+  return false;
 }
 
 // Describes two operations at which lanes of one warp wait, with each other's lanes in their masks.
@@ -93,6 +122,14 @@ std::string two_masks(const Block& block) {
     }
   }
   return "";
+}
+
+std::string cause_of_waiting(const Mbarrier& barrier) {
+  return "mbarrier " + name_of(barrier) + " has " +
+         std::to_string(barrier.expected - barrier.pending) + " of the " +
+         std::to_string(barrier.expected) +
+         " arrivals that end its phase: a thread does not come to its arrive, or its wait names "
+         "the parity of the next phase";
 }
 
 // Empty where nothing is known beyond that threads wait.
@@ -112,6 +149,7 @@ std::string cause_of_deadlock(const Block& block) {
       return "a thread of the cluster goes another way, so that it does not come to "
              "barrier.cluster.arrive: all that have not returned must";
     }
+    if (thread.state == State::kMbarrier) return cause_of_waiting(*thread.mbarrier);
     const Barrier& barrier = block.barriers[thread.barrier];
     if (thread.state == State::kBarrier && barrier.expected != 0) {
       return "fewer threads come to named barrier " + std::to_string(thread.barrier) +
@@ -158,9 +196,11 @@ std::string uneven_ranks(const Launch& launch) {
 }  // namespace
 
 void report_deadlock(const Team& team) {
+  if (report_bytes(team)) return;
   const Thread* thread = one_that_waits(team);
   Report report("deadlock", thread);
   if (thread != nullptr) {
+    if (const void* pc = code_of(*thread)) report.place(pc);
     report.site(thread->site);
     report.text("cause", cause_of_deadlock(*thread->block));
   }

@@ -46,6 +46,10 @@ void begin_threads(Block& block, const dim3& shape) {
         thread.copies.clear();
         thread.copy_group = 0;
         thread.cluster_arrivals = thread.cluster_waits = 0;
+        thread.copies_issued = 0;
+        thread.bulk_group = 0;
+        thread.mbarrier = nullptr;
+        thread.given_up.clear();
       }
     }
   }
@@ -67,6 +71,7 @@ void begin_barriers(Block& block) {
     barrier.expected = barrier.arrived = barrier.votes = 0;
     barrier.waiting.clear();
   }
+  block.mbarriers.clear();
 }
 
 // In the schedule's order, behind those that wait for their start already.

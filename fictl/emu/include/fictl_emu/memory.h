@@ -100,7 +100,7 @@ inline unsigned __isShared(const void* pointer) {
 }
 inline unsigned __isClusterShared(const void* pointer) {
   const int space = fictl_emu_space(pointer);
-  return space == FICTL_EMU_SHARED || space == FICTL_EMU_CLUSTER;
+  return space == FICTL_EMU_SHARED || space == FICTL_EMU_PEER;
 }
 inline unsigned __isCtaShared(const void* pointer) { return __isShared(pointer); }
 inline unsigned __isLocal(const void* pointer) {

@@ -1,10 +1,10 @@
-"""Translations of instructions on clusters of blocks, and on grids that depend on one another."""
+"""Translations of instructions on clusters of blocks and on grids that depend on each other."""
 
 from __future__ import annotations
 
 from fictl.emu.rewrite.ptx.control import SITE
 from fictl.emu.rewrite.ptx.instruction import Instruction, emulates
-from fictl.emu.rewrite.ptx.operands import NotEmulated, P
+from fictl.emu.rewrite.ptx.operands import TYPES, NotEmulated, P
 
 
 @emulates("barrier.cluster.arrive")
@@ -40,6 +40,32 @@ def rank_of(i: Instruction) -> str:
     address = i.get(1, "u64")
     pointer = f"{P}cluster_address({address})" if space else f"{P}generic_address({address})"
     return i.set(0, f"::fictl_emu_shared_rank({pointer}, {SITE})")
+
+
+_VECTORS = {None: 1, "v2": 2, "v4": 4}
+_STORED = ("b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64")
+
+
+@emulates("st.async")
+def store(i: Instruction) -> str:
+    i.ignore("weak")
+    type_ = i.type()
+    count = _VECTORS[i.take("v2", "v4")]
+    if i.take("mbarrier::complete_tx::bytes") is None or type_ not in _STORED:
+        raise NotEmulated(i.name)
+    i.ignore("shared::cluster")
+    i.done(3)
+    parts = i.parts(1)
+    if len(parts) != count:
+        raise NotEmulated(f"{len(parts)} registers for {count}")
+    if count * int(type_[1:]) > 128:
+        raise NotEmulated(f"a vector of more than 16 bytes: {count} x .{type_}")
+    values = ", ".join(i.cast(part, type_) for part in parts)
+    to, barrier = i.address(0, "shared::cluster"), i.address(2, "shared::cluster")
+    return (
+        f"{{ const {TYPES[type_]} fictl_emu_v[] = {{{values}}}; "
+        f"::fictl_emu_async_store({to}, fictl_emu_v, sizeof fictl_emu_v, {barrier}); }}"
+    )
 
 
 @emulates("griddepcontrol")

@@ -46,11 +46,6 @@ def nothing(i: Instruction) -> str:
 
 @emulates(
     "wgmma",
-    "mbarrier",
-    "cp.async.bulk",
-    "cp.async.mbarrier",
-    "cp.reduce.async.bulk",
-    "st.async",
     "red.async",
     "tensormap",
     "multimem",

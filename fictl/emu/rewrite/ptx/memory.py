@@ -210,7 +210,7 @@ def is_in_space(i: Instruction) -> str:
     number = {
         "shared": "SHARED",
         "shared::cta": "SHARED",
-        "shared::cluster": "CLUSTER",
+        "shared::cluster": "PEER",
         "local": "LOCAL",
         "global": "GLOBAL",
     }

@@ -23,6 +23,7 @@ bool is_early() { return config.order != FICTL_EMU_RANDOM && config.early_copies
 
 void Engine::issue(std::unique_ptr<Operation> operation) {
   note_progress(team_);
+  ++team_.deeds;
   if (is_early()) {
     run(team_, *operation);
     return;

@@ -25,6 +25,9 @@ struct Block;
 struct Team;
 struct Thread;
 
+// Who counts groups of operations to wait for them.
+enum class Counted : uint8_t { kByNobody, kAsBulkGroup, kAsProduct };
+
 class Operation {
  public:
   // `pc` is where in the kernel the thread has issued it.
@@ -35,6 +38,8 @@ class Operation {
 
   // Does all of it. It runs as the issuing thread: current() is `thread`, which may have ended.
   virtual void complete() = 0;
+  // Reads its source, which may change from now on.
+  virtual void read_source() {}
   // Makes its results unusable until it completes; not called where it completes at issue.
   virtual void poison() {}
   // True if a thread may sleep until it completes, as at an mbarrier: where nothing else can run
@@ -47,7 +52,8 @@ class Operation {
   const void* const pc;
   // Operations of one sequence complete in the order of their issue; null: of none.
   const void* sequence = nullptr;
-  // The bulk group or the wgmma group of the thread that it belongs to.
+  // The group of its thread or warpgroup that it belongs to.
+  Counted counted = Counted::kByNobody;
   uint32_t group = 0;
 };
 

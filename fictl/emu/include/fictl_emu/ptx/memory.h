@@ -46,7 +46,7 @@ inline uint32_t shared_offset(uint64_t address, FICTL_EMU_HERE) {
 // Shared memory of the cluster is that of the block, too.
 inline bool is_in(int space, uint64_t address) {
   const int found = fictl_emu_space(generic_address(address));
-  return found == space || (space == FICTL_EMU_CLUSTER && found == FICTL_EMU_SHARED);
+  return found == space || (space == FICTL_EMU_PEER && found == FICTL_EMU_SHARED);
 }
 
 // A loop that waits for another thread reads in this way: let that one run.
