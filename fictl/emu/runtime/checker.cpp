@@ -72,7 +72,7 @@ void block_ends(Block& block) {
   for (const auto& [who, visit] : record().of(block).visits) {
     if (!is_over(block, visit)) report_left_early(block, visit.stamp);
   }
-  record().dependencies.block_ends(record().of(block).waits);
+  record().end_block(block);
 }
 
 void block_met(Block& block) {

@@ -52,6 +52,7 @@ void LaunchRecord::begin(const Launch& launch) {
     first_serial = static_cast<uint32_t>(next);
   }
   begun_.clear();
+  ended_.clear();
   told_.clear();
   flags.clear();
   blocks_without_fence.clear();
@@ -60,7 +61,7 @@ void LaunchRecord::begin(const Launch& launch) {
   tensors.update(first_serial);
   dependencies.launch_begins(launch.grids.front().asked.programmatic != 0, first_serial);
   tensors.forget_before(dependencies.oldest());
-  host.launch_begins();
+  host.launch_begins(launch);
 }
 
 void LaunchRecord::begin_block(const Block& block) {
@@ -68,11 +69,19 @@ void LaunchRecord::begin_block(const Block& block) {
   const uint32_t serial = first_serial + static_cast<uint32_t>(begun_.size());
   begun_.push_back({block.grid, block.linear});
   of(block).order.begin(serial, block.threads.size());
+  if (block.grid->before != nullptr) of(block).order.grid_meets(ended_[block.grid->before]);
   of(block).shared.block_begins();
   of(block).cluster = nullptr;
   of(block).visits.clear();
   of(block).waits.begin(block.threads.size());
   of(block).phases.clear();
+}
+
+void LaunchRecord::end_block(const Block& block) {
+  dependencies.block_ends(of(block).waits);
+  if (team->launch->grids.size() == 1) return;
+  SharedClock& known = ended_[block.grid];
+  known = joined(known, of(block).order.at_end());
 }
 
 bool LaunchRecord::is_news(const void* pc, const void* other) {

@@ -75,6 +75,7 @@ class LaunchRecord {
  public:
   void begin(const Launch& launch);
   void begin_block(const Block& block);
+  void end_block(const Block& block);
 
   BlockRecord& of(const Block& block) { return *blocks_[block.slot]; }
   struct Began {
@@ -99,6 +100,7 @@ class LaunchRecord {
  private:
   std::vector<std::unique_ptr<BlockRecord>> blocks_;  // by slot
   std::vector<Began> begun_;                          // by serial
+  std::unordered_map<const Grid*, SharedClock> ended_;  // what is known behind them
   std::set<std::pair<const void*, const void*>> told_;
 };
 

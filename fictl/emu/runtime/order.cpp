@@ -166,6 +166,15 @@ void Order::learn(uint32_t thread, const SharedClock& clock) {
   any_clocks_ = true;
 }
 
+SharedClock Order::at_end() const {
+  constexpr Epoch kForEver = ~Epoch{0};
+  auto all = std::make_shared<Clock>();
+  all->learn(serial_, Clock::kAllThreads, kForEver);
+  SharedClock seen = joined(all, block_.seen);
+  for (const Knowledge& own : own_) seen = joined(seen, own.seen);
+  return seen;
+}
+
 void Order::grid_meets(const SharedClock& all) {
   block_.seen = all;
   any_clocks_ = true;

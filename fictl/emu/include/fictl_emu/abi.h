@@ -46,6 +46,7 @@ struct FictlEmuLaunch {
   int cooperative;
   void (*body)(const void* arguments);  // what one thread runs
   const void* arguments;
+  size_t argument_bytes;
   // For a launch that is kept until those of other ranks are there.
   const void* (*copy)(const void* arguments);
   void (*discard)(const void* copied);

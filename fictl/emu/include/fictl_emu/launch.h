@@ -15,6 +15,7 @@ cudaError_t launch(FictlEmuLaunch& launch, Kernel kernel, std::tuple<Args...> ar
     std::tuple<Args...> args;
   } call{kernel, std::move(args)};
   launch.arguments = &call;
+  launch.argument_bytes = sizeof call;
   launch.body = [](const void* arguments) {
     auto& call = *static_cast<Call*>(const_cast<void*>(arguments));
     std::apply(call.kernel, call.args);

@@ -57,10 +57,12 @@ def load(i: Instruction) -> str:
     parts, address = i.parts(0), i.address(1, space)
     _require(i, parts, count)
     if ordering:
-        return " ".join(
+        # Other threads run when all parts of a vector are there.
+        loads = (
             i.assign(part, f"{P}load{ordering}<{type_}>({_at(address, type_, index)})")
             for index, part in enumerate(parts)
         )
+        return " ".join([*loads, f"{P}after_spin();"])
     if count == 1:
         return i.assign(parts[0], f"{P}load<{type_}>({address})")
     assigned = " ".join(

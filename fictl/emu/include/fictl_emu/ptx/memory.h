@@ -57,22 +57,16 @@ inline T load(const char* address) {
   return *reinterpret_cast<const T*>(address);
 }
 template <class T>
-inline T load_volatile(const char* address, FICTL_EMU_HERE) {
-  const T value = *reinterpret_cast<const volatile T*>(address);
-  after_spin(file, line);
-  return value;
+inline T load_volatile(const char* address) {
+  return *reinterpret_cast<const volatile T*>(address);
 }
 template <class T>
-inline T load_relaxed(const char* address, FICTL_EMU_HERE) {
-  const auto code = __atomic_load_n(reinterpret_cast<const Bits<T>*>(address), __ATOMIC_RELAXED);
-  after_spin(file, line);
-  return get<T>(code);
+inline T load_relaxed(const char* address) {
+  return get<T>(__atomic_load_n(reinterpret_cast<const Bits<T>*>(address), __ATOMIC_RELAXED));
 }
 template <class T>
-inline T load_acquire(const char* address, FICTL_EMU_HERE) {
-  const auto code = __atomic_load_n(reinterpret_cast<const Bits<T>*>(address), __ATOMIC_ACQUIRE);
-  after_spin(file, line);
-  return get<T>(code);
+inline T load_acquire(const char* address) {
+  return get<T>(__atomic_load_n(reinterpret_cast<const Bits<T>*>(address), __ATOMIC_ACQUIRE));
 }
 
 template <class T>
