@@ -46,6 +46,15 @@ bool is_intact(const Mbarrier& barrier) {
   stop_kernel();
 }
 
+std::string place_of(const SharedMemory& shared, uint32_t offset) {
+  for (const SharedVariable& variable : shared.variables) {
+    if (offset - variable.offset >= variable.bytes) continue;
+    const uint32_t inside = offset - variable.offset;
+    return inside == 0 ? variable.name : variable.name + ("+" + std::to_string(inside));
+  }
+  return "shared+" + std::to_string(offset);
+}
+
 // Where in shared memory an address is, and of which block.
 struct Spot {
   Block* block;
@@ -63,7 +72,7 @@ Spot spot_of(const void* address, const char* operation, const void* pc) {
   const char* canonical = block->shared.canonical(static_cast<const char*>(address));
   const auto offset = static_cast<uint32_t>(canonical - block->shared.base);
   if (offset % 8 != 0) {
-    stop("misaligned", std::string(operation) + " at shared+" + std::to_string(offset),
+    stop("misaligned", std::string(operation) + " at " + place_of(block->shared, offset),
          "an mbarrier has 8 bytes, and its address is a multiple of 8", pc);
   }
   return {block, offset};
@@ -125,7 +134,8 @@ void take_arrivals(Mbarrier& barrier, uint32_t count, const void* pc) {
              std::to_string(barrier.pending == 0 ? barrier.expected : barrier.pending) +
              (barrier.pending == 0 ? " of this phase and waits for bytes alone" : " more"),
          "more threads arrive in one phase than the count that mbarrier.init names: often all "
-         "threads of a warp where one should",
+         "threads of a warp where one should; or a producer comes round to a stage without waiting "
+         "for it to be empty",
          pc);
   }
   barrier.pending -= count;
@@ -167,18 +177,9 @@ bool is_over(const Mbarrier& barrier, uint64_t which, int how) {
   return static_cast<uint32_t>(which >> 20) != barrier.phase;
 }
 
-// True if barriers of one array: side by side, and initialised at one place.
+// True for barriers of one array: side by side, initialised at one place, with one count.
 bool are_of_one_array(const Mbarrier& one, const Mbarrier& next) {
-  return next.offset == one.offset + 8 && next.pc == one.pc;
-}
-
-std::string place_of(const SharedMemory& shared, uint32_t offset) {
-  for (const SharedVariable& variable : shared.variables) {
-    if (offset - variable.offset >= variable.bytes) continue;
-    const uint32_t inside = offset - variable.offset;
-    return inside == 0 ? variable.name : variable.name + ("+" + std::to_string(inside));
-  }
-  return "shared+" + std::to_string(offset);
+  return next.offset == one.offset + 8 && next.pc == one.pc && next.expected == one.expected;
 }
 
 }  // namespace
