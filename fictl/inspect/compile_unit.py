@@ -15,7 +15,6 @@ from fictl.inspect.disassembler import disassembly, require
 from fictl.inspect.instruction import SassInstruction, parse_sass
 from fictl.inspect.kernel import InspectedKernel, facts_of
 from fictl.inspect.ptx import PtxEntry, parse_ptx
-from fictl.inspect.ptxas import Usage, parse_ptxas
 from fictl.inspect.sources import Roots
 from fictl.jit.build import ensure
 from fictl.jit.cache.inventory import INSPECTED
@@ -25,10 +24,11 @@ from fictl.jit.plan import Plan, Unit
 from fictl.jit.recipe import recipe_of
 from fictl.jit.store.staging import staging_folder
 from fictl.jit.store.stores import writable_store
-from fictl.jit.unit_command import compiler_and_flags
+from fictl.jit.unit_command import cubin_command
 from fictl.paths import matching
 from fictl.process import stream
 from fictl.toolchain import require_toolchain
+from fictl.toolchain.ptxas import Usage, parse_usage
 
 
 def compile_unit(plan: Plan, unit: Unit, arch: Arch) -> Compiled:
@@ -60,31 +60,14 @@ def compile_unit(plan: Plan, unit: Unit, arch: Arch) -> Compiled:
 
 def _run_nvcc(plan: Plan, unit: Unit, arch: Arch, folder: Path) -> str:
     """Run nvcc and return its output."""
-    done = stream([*_command(plan, unit, arch)], lambda _: None, cwd=folder)
+    command = cubin_command(unit, require_toolchain(), arch, CUBIN)
+    done = stream(command, lambda _: None, cwd=folder)
     if done.code:
         # The build fails in the same way, and stores a log and a repro.
         ensure(plan.spec, plan.targets.archs)
         diagnosis = diagnose(done.output)
         raise FictlError(f"{plan.spec.name} cannot be inspected: {diagnosis.first}", diagnosis.hint)
     return done.output
-
-
-def _command(plan: Plan, unit: Unit, arch: Arch) -> tuple[str, ...]:
-    """Command of the build, for one architecture and to a cubin, with line information."""
-    words = compiler_and_flags(unit, require_toolchain())
-    target = Arch(arch.major, arch.minor, arch.suffix)
-    lines = () if plan.recipe.flags.variant == "debug" else ("-lineinfo",)
-    return (
-        *(word for word in words if not word.startswith("-gencode")),
-        target.gencode,
-        *lines,
-        "-Xptxas=-v",
-        "-cubin",
-        "--keep",
-        str(unit.source),
-        "-o",
-        CUBIN,
-    )
 
 
 def _keep_files(staging: Path, kept: Path) -> None:
@@ -101,7 +84,7 @@ def _keep_files(staging: Path, kept: Path) -> None:
 def _read(
     folder: Path, unit: Unit, arch: Arch, log: str, roots: Roots
 ) -> tuple[InspectedKernel, ...]:
-    used = parse_ptxas(log)
+    used = dict(parse_usage(log))
     if not used:
         return ()  # A unit without kernels has no code for nvdisasm either.
     entries = parse_ptx((folder / PTX).read_text(encoding="utf-8", errors="replace"))

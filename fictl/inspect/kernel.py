@@ -10,7 +10,7 @@ from typing import Any
 from fictl.arch import Arch
 from fictl.inspect.instruction import SassInstruction, SourcePlace, digest_of
 from fictl.inspect.mnemonics import mix
-from fictl.timing.kernel_name import readable
+from fictl.toolchain.kernel_name import readable
 
 _ANONYMOUS = re.compile(r"(?<!\d)(\d+)_GLOBAL__N_")
 

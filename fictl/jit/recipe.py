@@ -63,6 +63,9 @@ def recipe_of(spec: ModuleSpec) -> Recipe:
     parameters = dict(spec.template.parameters) if spec.template else {}
     units = [path.name for path in spec.sources]
     parts = [spec.project, spec.name, units, inputs, asdict(flags), device, parameters]
+    limits = (spec.max_spill_bytes, spec.allowed_remarks)
+    if limits != (None, ()):
+        parts.append(limits)
     libraries = reached.libraries
     if spec.triton:
         parts.append(triton.own_digest())
