@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from fictl.jit.build import ensure
 from fictl.jit.cache.inventory import INSPECTED
 from fictl.jit.compile import SourcesChanged, generate, prepare
 from fictl.jit.diagnose import diagnose
+from fictl.jit.gate.refused import is_refused
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.recipe import recipe_of
 from fictl.jit.store.staging import staging_folder
@@ -28,7 +29,7 @@ from fictl.jit.unit_command import cubin_command
 from fictl.paths import matching
 from fictl.process import stream
 from fictl.toolchain import require_toolchain
-from fictl.toolchain.ptxas import Usage, parse_usage
+from fictl.toolchain.ptxas import Remark, Usage, parse_remarks, parse_usage
 
 
 def compile_unit(plan: Plan, unit: Unit, arch: Arch) -> Compiled:
@@ -89,8 +90,11 @@ def _read(
         return ()  # A unit without kernels has no code for nvdisasm either.
     entries = parse_ptx((folder / PTX).read_text(encoding="utf-8", errors="replace"))
     sass = parse_sass(disassembly(folder / CUBIN), roots.portable)
+    remarks = [remark for remark in parse_remarks(log) if is_refused(remark, ())]
     return tuple(
-        _kernel(name, unit.source.name, arch, used[name], entries.get(name), sass.get(name, ()))
+        _kernel(
+            name, unit.source.name, arch, used[name], entries.get(name), sass.get(name, ()), remarks
+        )
         for name in sorted(used)
     )
 
@@ -102,8 +106,11 @@ def _kernel(
     used: Usage,
     entry: PtxEntry | None,
     code: tuple[SassInstruction, ...],
+    remarks: Sequence[Remark],
 ) -> InspectedKernel:
     facts: Mapping[str, Any] = facts_of(code)
+    # Of an ignored setmaxnreg, ptxas names no kernel.
+    ignored = not facts["setmaxnreg"] and entry is not None and "setmaxnreg" in entry.text
     return InspectedKernel(
         mangled=name,
         arch=str(Arch(arch.major, arch.minor, arch.suffix)),
@@ -115,5 +122,10 @@ def _kernel(
         spill_loads=used.spill_loads,
         barriers=used.barriers,
         threads=entry.threads if entry else None,
+        remarks=tuple(
+            f"{remark.code}: {remark.gist}"
+            for remark in remarks
+            if remark.function == name or (ignored and not remark.function)
+        ),
         **facts,
     )

@@ -16,6 +16,9 @@ _STACK = re.compile(r"(\d+) bytes cumulative stack size")
 _REMARK = re.compile(r"^ptxas (?:info|warning)\s*: \((C\d+)\) (.+)$", re.MULTILINE)
 _LINE = re.compile(r"around line (\d+)")
 _FUNCTION = re.compile(r"in (?:the )?function '([^']+)'")
+_NOISE = re.compile(
+    r"^Potential Performance Loss: | in (?:the )?function '[^']*'\.?$| in around line \d+"
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,11 @@ class Remark:
     text: str
     function: str = ""
     line: int = 0
+
+    @property
+    def gist(self) -> str:
+        """Text without the function's mangled name and the line of a file that nobody has."""
+        return _NOISE.sub("", self.text)
 
 
 def parse_usage(text: str) -> list[tuple[str, Usage]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,6 @@ from fictl.jit.plan import Plan, Unit
 from fictl.toolchain.ptxas import parse_remarks, parse_usage
 
 _GATED = ("release", "lineinfo")
-_NOISE = re.compile(
-    r"^Potential Performance Loss: | in (?:the )?function '[^']*'\.?$| in around line \d+"
-)
 
 
 @dataclass(frozen=True)
@@ -58,7 +54,7 @@ def findings(spec: ModuleSpec, log: str) -> tuple[Finding, ...]:
 def _remarks(spec: ModuleSpec, log: str) -> Iterator[Finding]:
     for remark in sorted(parse_remarks(log), key=is_lesser):
         if is_refused(remark, spec.allowed_remarks):
-            text = f"ptxas {remark.code}: {_NOISE.sub('', remark.text)}"
+            text = f"ptxas {remark.code}: {remark.gist}"
             yield Finding(remark.function, text, cure(remark), remark.line, code=remark.code)
 
 

@@ -32,8 +32,8 @@ class PtxFunction:
 
     def line_of(self, instruction: str) -> int:
         """Line of the first such instruction; 0 if there is none."""
-        found = (at for at, line in enumerate(self.lines, self.first) if instruction in line)
-        return next(found, 0)
+        lines = enumerate(self.lines, self.first)
+        return next((at for at, line in lines if instruction in line), 0)
 
     @property
     def lacks_register_count(self) -> bool:
@@ -63,10 +63,10 @@ class PtxPlaces:
         here: _Position | None = None
         for text in self._lines[:line]:
             if match := _PLACE.match(text):
-                here, caller = match.group(1, 2, 3), match.group(4, 5, 6)
+                here = match[1], match[2], match[3]
                 callers.pop(here, None)
-                if caller[0]:
-                    callers[here] = caller
+                if match[4]:
+                    callers[here] = match[4], match[5], match[6]
         return tuple(self._chain(here, callers)) if here else ()
 
     def start_of(self, function: str) -> tuple[tuple[str, int], ...]:

@@ -83,13 +83,13 @@ def checked_codes(codes: Collection[str]) -> tuple[str, ...]:
     for code in codes:
         if isinstance(codes, str) or not re.fullmatch(rf"C\d{{4}}|{ANY}", str(code)):
             raise InvalidValue(
-                f"allowed_remarks={codes!r} holds no number of ptxas", "write ('C7519',)"
+                f"allowed_remarks={codes!r} does not list numbers of ptxas", "write ('C7519',)"
             )
     return tuple(codes)
 
 
 def checked_bytes(count: object) -> int | None:
-    """Return the limit on spills; None is no limit."""
+    """Return the limit on spills, None without one."""
     if count is None:
         return None
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
