@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from fictl.arch import Arch, spell
+from fictl.builds.for_archs import for_archs
 from fictl.errors import FictlError
 from fictl.jit import JitSpec
 from fictl.jit.batch import build_all
@@ -75,7 +76,7 @@ def build(
 
     exact: do not reuse a build for more architectures than requested.
     """
-    specs = specs_of(names)
+    specs = for_archs(specs_of(names), archs, observer.note)
     results = build_all(specs, archs, observer, exact=exact)
     return [_built(spec, result) for spec, result in zip(specs, results, strict=True)]
 
@@ -84,7 +85,7 @@ def build_timed(
     names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver
 ) -> list[BuiltModule]:
     """Build, then measure a cold build by phase, one module after another."""
-    specs = specs_of(names)
+    specs = for_archs(specs_of(names), archs, observer.note)
     results = build_all(specs, archs, observer)
     return [
         _timed(spec, result, archs, observer) for spec, result in zip(specs, results, strict=True)
@@ -93,7 +94,7 @@ def build_timed(
 
 def plan(names: Sequence[str], archs: tuple[Arch, ...]) -> list[PlannedBuild]:
     """List the commands that a build would run, without running them."""
-    return [_planned(spec, archs) for spec in specs_of(names)]
+    return [_planned(spec, archs) for spec in for_archs(specs_of(names), archs)]
 
 
 def specs_of(names: Sequence[str]) -> list[JitSpec]:

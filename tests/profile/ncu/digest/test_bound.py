@@ -82,7 +82,9 @@ def test_the_raw_page_of_a_gemm_says_tensor_pipe_bound(recorded) -> None:
         f"gpu__compute_memory_throughput.{peak}": "58.3",
     }
     names, units, *rows = csv.reader(table(recorded("raw.csv")))
-    rows = [[loads.get(name, value) for name, value in zip(names, row)] for row in rows]
+    rows = [
+        [loads.get(name, value) for name, value in zip(names, row, strict=True)] for row in rows
+    ]
     page = io.StringIO()
     csv.writer(page, quoting=csv.QUOTE_ALL).writerows([names, units, *rows])
     launch = parse_launches(page.getvalue())[0]
