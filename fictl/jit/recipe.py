@@ -63,9 +63,6 @@ def recipe_of(spec: ModuleSpec) -> Recipe:
     parameters = dict(spec.template.parameters) if spec.template else {}
     units = [path.name for path in spec.sources]
     parts = [spec.project, spec.name, units, inputs, asdict(flags), device, parameters]
-    # Only where they are set, so that other modules keep their keys.
-    if spec.max_spill_bytes is not None or spec.allowed_remarks:
-        parts.append([str(spec.max_spill_bytes), *spec.allowed_remarks])
     libraries = reached.libraries
     if spec.triton:
         parts.append(triton.own_digest())

@@ -10,6 +10,7 @@ import pytest
 
 from fictl.arch import Arch
 from fictl.jit import BuildFailed, gen_jit_spec
+from fictl.jit.cache.explain import explain
 from fictl.jit.store.stores import writable_store
 
 pytestmark = pytest.mark.needs_nvcc
@@ -89,6 +90,16 @@ def test_spills_fail_a_build_that_declares_none(spec, compiled):
     assert "for 9.0a" in of_90
     assert "fictl inspect" in caught.value.hint
     assert len(compiled()) == count
+
+
+def test_a_limit_is_a_part_of_the_key_that_explain_names(spec):
+    made = spec("wgmma.cu")
+    made.build(HOPPER)
+    limited = replace(made, max_spill_bytes=0)
+    explained = explain(limited, HOPPER)
+    assert [(change.kind, change.name, change.how) for change in explained.changes] == [
+        ("flags", "limits", "now with max_spill_bytes=0")
+    ]
 
 
 @pytest.mark.parametrize("variant", ["FICTL_JIT_DEBUG", "FICTL_JIT_PROFILE"])
