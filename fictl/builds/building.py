@@ -26,7 +26,7 @@ class BuiltModule:
     """Result of building one module.
 
     archs: architectures of the build; `beyond`: those among them that were not requested.
-    error: why the build failed.
+    error: why the build failed. title: the module's name for people, with its backend.
     time: time of a cold build by phase, if requested.
     """
 
@@ -43,6 +43,7 @@ class BuiltModule:
     error: FictlError | None = None
     time: BuildTime | None = None
     why: str = ""
+    title: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         data = {**self.__dict__, "error": None, **(self.time.to_dict() if self.time else {})}
@@ -64,6 +65,7 @@ class PlannedBuild:
     variant: str
     flags: dict[str, tuple[str, ...]]
     commands: tuple[str, ...] = field(default=())
+    title: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -105,7 +107,7 @@ def specs_of(names: Sequence[str]) -> list[JitSpec]:
 
 def _built(spec: JitSpec, result: BuildOutcome | FictlError) -> BuiltModule:
     if isinstance(result, FictlError):
-        return BuiltModule(spec.project, spec.name, error=result)
+        return BuiltModule(spec.project, spec.name, error=result, title=spec.title)
     manifest = result.entry.manifest
     return BuiltModule(
         spec.project,
@@ -119,6 +121,7 @@ def _built(spec: JitSpec, result: BuildOutcome | FictlError) -> BuiltModule:
         manifest.build,
         str(result.entry.path),
         why=result.why,
+        title=spec.title,
     )
 
 
@@ -161,4 +164,5 @@ def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> PlannedBuild:
         flags.variant,
         {tool: tuple(hidden("", words)) for tool, words in shown.items()},
         tuple(hide_secrets(shlex.join(argv)) for argv in commands),
+        spec.title,
     )

@@ -51,6 +51,12 @@ class ModuleSpec:
     allowed_remarks: tuple[str, ...] = ()
 
     @property
+    def title(self) -> str:
+        """Name for people: with the launcher where the module is one of an op's backends."""
+        launcher = self.sources[0].name if self.sources else ""
+        return f"{self.name} ({launcher})" if launcher.startswith("launcher_") else self.name
+
+    @property
     def runs_on(self) -> str:
         """Return the spec's device, or by default the one that ops of this process run on."""
         return self.device or settings.DEVICE.get()

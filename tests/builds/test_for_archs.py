@@ -135,6 +135,11 @@ def test_a_hopper_backend_is_built_and_inspected(twice):
     old, new = build(["twice"], parse_archs("8.0 9.0a"), LogObserver())
     assert (old.archs, new.archs) == (("8.0", "9.0a"), ("9.0a",))
     assert old.error is new.error is None
+    assert (old.module, old.title) == (
+        "elementwise.twice",
+        "elementwise.twice (launcher_sm80.cu)",
+    )
+    assert new.title == "elementwise.twice (launcher_sm90.cu)"
     if find_tool("nvdisasm") is None:
         return
     asked = InspectRequest(
@@ -142,6 +147,7 @@ def test_a_hopper_backend_is_built_and_inspected(twice):
     )
     shown = report(asked, LogObserver())
     assert (shown.exit_code, shown.violations) == (0, ())
+    assert [one.module for one in shown.modules] == [new.title]
 
 
 @pytest.mark.needs_nvcc
