@@ -21,7 +21,8 @@ class Tracer {
     me_.is_volatile = access.is_volatile();
     me_.in_flight = access.way == Way::kCopyIssued;
     me_.block = order.serial();
-    me_.epoch = order.now(thread.linear);
+    me_.is_bulk = access.is_bulk();
+    me_.epoch = access.is_bulk() ? access.epoch : order.now(thread.linear);
   }
 
   void trace(const Shadow& shadow, size_t offset) {
@@ -156,7 +157,7 @@ void tell(const Access& access, const Thread& thread, const Order& order) {
 }
 
 bool in_a_variable(const SharedMemory& shared, size_t offset, size_t bytes) {
-  if (offset < SharedMemory::kStatic) return offset + bytes <= shared.dynamic_bytes;
+  if (offset < shared.static_begin) return offset + bytes <= shared.dynamic_bytes;
   for (const SharedVariable& variable : shared.variables) {
     if (offset - variable.offset < variable.bytes) {
       return offset + bytes <= size_t{variable.offset} + variable.bytes;

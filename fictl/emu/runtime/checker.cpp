@@ -5,6 +5,7 @@
 #include <set>
 
 #include "config.h"
+#include "hopper/wgmma.h"
 #include "launch_record.h"
 #include "system.h"
 
@@ -107,6 +108,14 @@ void fence(Thread& thread, int scope) {
   if (!enabled) return;
   settle_pending();
   order_of(*thread.block).fence(thread.linear, scope);
+}
+
+// The first lane of each warp stands for it.
+void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc) {
+  if (!enabled || thread.lane != 0) return;
+  for (const char* chunk : operands_of(wgmma, thread)) {
+    examine({chunk, 16, Way::kRead, Strength::kPlain, pc});
+  }
 }
 
 void copy_issued(Thread&, const Copy& copy) {

@@ -30,12 +30,13 @@ std::string verb(const Access& access) {
       return "atomic update";
     case Way::kCopyIssued:
     case Way::kCopyLanded:
-      return "cp.async";
+      return access.is_bulk() ? "bulk copy" : "cp.async";
   }
   return "";
 }
 
 std::string verb(const Stamp& stamp, bool wrote) {
+  if (stamp.is_bulk) return wrote ? "bulk copy" : "read by a bulk copy";
   if (stamp.in_flight) return "cp.async";
   return adjective(stamp.strong, stamp.is_volatile) + (wrote ? "write" : "read");
 }
@@ -76,7 +77,7 @@ Location locate_shared(const SharedMemory& shared, const char* address) {
   const SharedPart* part = part_that_holds(shared, offset);
   if (part != nullptr) return {"shared", in_words(*part), offset - part->offset, part->bytes, ""};
   Location found{"shared", "dynamic shared memory", offset, shared.dynamic_bytes, ""};
-  if (offset < int64_t{SharedMemory::kStatic}) return found;
+  if (offset < int64_t{shared.static_begin}) return found;
   for (const SharedVariable& variable : shared.variables) {
     if (offset < int64_t{variable.offset} - int64_t{SharedMemory::kGap} / 2) break;
     found = {"shared", std::string("__shared__ ") + variable.name, offset - variable.offset,

@@ -26,7 +26,7 @@ class SharedRecord {
   static constexpr unsigned kGranuleLog2 = 1;  // exact for half precision, and half the cells of 1
 
   SharedRecord();
-  void block_begins();
+  void block_begins(const SharedMemory& shared);
 
   void mark_written(size_t offset, size_t bytes);
   // The first byte that nothing has been written to; `bytes` if there is none.
@@ -39,12 +39,19 @@ class SharedRecord {
 
   LazyMemory written_;      // a byte for each byte
   size_t end_dynamic_ = 0;  // of what is marked
-  size_t end_static_ = 0;
+  size_t begin_static_ = 0, end_static_ = 0;
+};
+
+// What arrivals at an mbarrier tell those that wait there.
+struct PhaseKnowledge {
+  Knowledge now;   // of the phase that is open
+  Knowledge last;  // of all phases before it
 };
 
 struct BlockRecord {
   Order order;
   SharedRecord shared;
+  std::unordered_map<uint32_t, PhaseKnowledge> phases;  // by the barrier's offset
 };
 
 // A race of which the thread's next access says more: a store that changes nothing is none, and a

@@ -1,4 +1,7 @@
 // Shared memory of a block, and cp.async into it.
+#include "memory.h"
+
+#include <algorithm>
 #include <cstring>
 
 #include "api.h"
@@ -21,6 +24,12 @@ SharedVariable* find(SharedMemory& shared, const void* key) {
     if (variable.key == key) return &variable;
   }
   return nullptr;
+}
+
+uint32_t static_begin(uint32_t dynamic_bytes) {
+  constexpr uint32_t kPage = 1024;
+  const uint32_t behind = (dynamic_bytes + SharedMemory::kGap + kPage - 1) / kPage * kPage;
+  return std::max(behind, SharedMemory::kStatic);
 }
 
 // Stops on too much shared memory. A GPU refuses such a launch, as it knows the size before.
@@ -55,11 +64,6 @@ SharedVariable& declare(SharedMemory& shared, const void* key, size_t bytes, siz
   return shared.variables.back();
 }
 
-void transfer(const Copy& copy) {
-  memcpy(copy.to, copy.from, copy.source_bytes);
-  memset(copy.to + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
-}
-
 void stop_misaligned(const Copy& copy, const void* address, const char* side) {
   Report report("misaligned", current());
   report.place(copy.pc);
@@ -82,11 +86,17 @@ void require_aligned(const Copy& copy) {
 
 }  // namespace
 
+void transfer(const Copy& copy) {
+  memcpy(copy.to, copy.from, copy.source_bytes);
+  memset(copy.to + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
+}
+
 void begin_shared(SharedMemory& shared, size_t dynamic_bytes) {
   map_shared(shared);
   shared.dynamic_bytes = static_cast<uint32_t>(dynamic_bytes);
   shared.static_bytes = 0;
-  shared.static_end = SharedMemory::kStatic;
+  shared.static_begin = static_begin(shared.dynamic_bytes);
+  shared.static_end = shared.static_begin;
   shared.variables.clear();
   shared.parts.clear();
   memset(shared.base, kPoison, dynamic_bytes);
@@ -142,8 +152,9 @@ int fictl_emu_space(const void* pointer) {
 void fictl_emu_copy_async(void* to, const void* from, int bytes, int source_bytes) {
   using namespace fictl_emu;
   Thread& self = *current();
-  const Copy copy{static_cast<char*>(to), static_cast<const char*>(from), bytes, source_bytes,
-                  self.copy_group,        __builtin_return_address(0)};
+  const Copy copy{
+      static_cast<char*>(to), static_cast<const char*>(from), bytes, source_bytes, self.copy_group,
+      self.copies_issued++,   __builtin_return_address(0)};
   require_aligned(copy);
   check::copy_issued(self, copy);
   if (config.early_copies) transfer(copy);
@@ -157,13 +168,7 @@ void fictl_emu_copy_wait(int pending_groups) {
   Thread& self = *current();
   const int first_pending =
       pending_groups < 0 ? self.copy_group + 1 : self.copy_group - pending_groups;
-  size_t landed = 0;
-  while (landed < self.copies.size() && self.copies[landed].group < first_pending) {
-    const Copy& copy = self.copies[landed++];
-    check::copy_landed(self, copy);
-    if (!config.early_copies) transfer(copy);
-  }
-  self.copies.erase(self.copies.begin(), self.copies.begin() + landed);
+  land_copies(self, [=](const Copy& copy) { return copy.group < first_pending; });
 }
 
 void fictl_emu_fence(int scope) {

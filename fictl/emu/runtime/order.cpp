@@ -6,7 +6,7 @@
 
 namespace fictl_emu::check {
 
-void Order::Knowledge::join(const Knowledge& other) {
+void Knowledge::join(const Knowledge& other) {
   seen = joined(seen, other.seen);
   for (int to = 0; to < 2; ++to) released[to] = joined(released[to], other.released[to]);
 }
@@ -99,10 +99,17 @@ bool Order::comes(uint32_t thread, int barrier) {
   });
 }
 
-void Order::arrives(uint32_t thread, int barrier) {
-  Knowledge told = own_[thread];
-  told.seen = snapshot(&thread, 1);
-  arrived_[barrier].join(told);
+void Order::arrives(uint32_t thread, int barrier) { arrived_[barrier].join(told(thread)); }
+
+Knowledge Order::told(uint32_t thread) {
+  Knowledge all = own_[thread];
+  all.seen = snapshot(&thread, 1);
+  return all;
+}
+
+void Order::learn(uint32_t thread, const Knowledge& news) {
+  own_[thread].join(news);
+  any_clocks_ = true;
 }
 
 void Order::some_meet(int barrier, const std::vector<uint32_t>& waiting) {

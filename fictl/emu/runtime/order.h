@@ -19,6 +19,13 @@ struct Publication {
   SharedClock to_device;
 };
 
+// What a thread knows beyond its warp and the barriers of its block.
+struct Knowledge {
+  SharedClock seen;
+  SharedClock released[2];  // at the last fence: to the block, to the device
+  void join(const Knowledge& other);
+};
+
 class Order {
  public:
   void begin(uint32_t serial, size_t threads);
@@ -48,17 +55,15 @@ class Order {
   void grid_meets(const SharedClock& all);
   Epoch start() const { return start_; }
 
+  // All that the thread knows and has done until now, for another to learn.
+  Knowledge told(uint32_t thread);
+  void learn(uint32_t thread, const Knowledge& news);
+
   void fence(uint32_t thread, int scope);
   Publication publish(uint32_t thread) const;
   void acquire(uint32_t thread, const Publication& publication);
 
  private:
-  struct Knowledge {
-    SharedClock seen;
-    SharedClock released[2];  // at the last fence: to the block, to the device
-    void join(const Knowledge& other);
-  };
-
   // Arrivals at a named barrier, with their times: of the current use and of the last one.
   struct Arrival {
     uint32_t thread;

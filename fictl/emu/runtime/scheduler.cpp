@@ -7,6 +7,9 @@
 #include "checker.h"
 #include "config.h"
 #include "fiber.h"
+#include "hopper/engine.h"
+#include "hopper/mbarrier.h"
+#include "hopper/warpgroup.h"
 #include "report.h"
 #include "stuck.h"
 #include "system.h"
@@ -61,7 +64,7 @@ void between_spins(Team& t) {
     t.spinning_since = now_ms();
     return;
   }
-  if (add_block(t)) return;
+  if (t.engine->complete_one() || add_block(t)) return;
   sched_yield();
   if (now_ms() - t.spinning_since > config.patience_ms) {
     report_hang(t, nullptr);
@@ -77,6 +80,7 @@ Thread* pick(Team& t) {
     t.launch->stopped = true;
     return nullptr;
   }
+  t.engine->at_switch();
   const bool fresh_first = config.order == FICTL_EMU_RANDOM && random_number(t) & 1;
   for (;;) {
     Thread* next = fresh_first ? pop_fresh(t) : nullptr;
@@ -88,8 +92,8 @@ Thread* pick(Team& t) {
     } else if (!t.yielded.empty()) {
       between_spins(t);
       if (t.launch->stopped) return nullptr;
-      if (t.fresh.empty()) return t.yielded.pop_front();
-    } else {
+      if (t.fresh.empty() && t.ready.empty()) return t.yielded.pop_front();
+    } else if (!t.engine->complete_one() && !give_up_waiting(t)) {
       return nullptr;
     }
   }
@@ -116,15 +120,19 @@ void leave_for(Thread* next, void** save) {
 void thread_ends(Thread& thread) {
   Block& block = *thread.block;
   thread.state = State::kDone;
-  thread.copies.clear();
   note_progress(*team);
   --team->alive;
   --block.alive;
   block.warps[thread.warp].alive &= ~(uint32_t{1} << thread.lane);
   barriers_after_exit(thread);
   warps_after_exit(thread);
+  warpgroup_after_exit(thread);
   grid_after_exit(*team);
-  if (block.alive == 0) check::block_ends(block);
+  if (block.alive == 0) {
+    team->engine->block_ends(block);
+    mbarriers_after_block(block);
+    check::block_ends(block);
+  }
 }
 
 Thread* pick_or_deadlock() {

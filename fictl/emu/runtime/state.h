@@ -7,12 +7,17 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <vector>
 
 namespace fictl_emu {
 
 struct Block;
+struct Fragment;  // hopper/fragment.h
+struct Mbarrier;
 struct Clock;  // checker's: what a thread knows of others, beside its warp and its block
+class Engine;  // hopper/engine.h
 struct Team;
 struct Thread;
 struct Warp;
@@ -22,9 +27,11 @@ enum class State : uint8_t {
   kReady,
   kRunning,
   kBarrier,
+  kMbarrier,
   kWarp,
   kActiveMask,
   kGrid,
+  kWarpgroup,
   kYielded,
   kDone
 };
@@ -40,6 +47,7 @@ struct Copy {
   int bytes;
   int source_bytes;
   int group;
+  int number;  // among those of its thread
   const void* pc;
 };
 
@@ -62,6 +70,13 @@ struct alignas(64) Thread {
   int barrier = 0;
   std::vector<Copy> copies;
   int copy_group = 0;
+  int copies_issued = 0;
+  uint32_t bulk_group = 0;  // of bulk copies, that is open
+
+  Mbarrier* mbarrier = nullptr;  // where it sleeps
+  // Where try_wait has given up since the team's last deed.
+  std::vector<const Mbarrier*> given_up;
+  uint64_t given_up_at = 0;
 };
 
 // A warp operation that some lanes have come to.
@@ -80,13 +95,29 @@ struct Warp {
   std::vector<Collective> collectives;
 };
 
+constexpr int kBarriers = 16;
+
 struct Barrier {
   int expected = 0;  // 0: the whole block
   int arrived = 0;
   Site site;  // of the first
   std::vector<Thread*> waiting;
+  uint32_t came[32] = {};  // lanes of each warp, of those that come as warps
   int votes = 0;
   int result = 0;
+};
+
+// An mbarrier object of shared memory, beside the eight bytes that a kernel sees.
+struct Mbarrier {
+  Block* block;
+  uint32_t offset;  // in shared memory
+  const void* pc;   // of its initialisation
+  uint32_t expected;
+  uint32_t pending;  // arrivals of this phase
+  int32_t tx = 0;    // bytes that are expected and have not arrived; below zero: early ones
+  uint32_t phase = 0;
+  int64_t announced = 0;  // bytes of this phase
+  std::vector<Thread*> waiting;
 };
 
 // First in first out, and last in first out for the schedule that wants it.
@@ -148,7 +179,9 @@ struct SharedPart {
 struct SharedMemory {
   static constexpr uint32_t kCapacity = 512 << 10;
   static constexpr uint32_t kMostParts = 24;
-  static constexpr uint32_t kStatic = 256 << 10;  // offset of the first static variable
+  // Where static variables begin, unless dynamic memory reaches further. Why not beyond it: a
+  // descriptor of wgmma has 18 bits of an address.
+  static constexpr uint32_t kStatic = 188 << 10;
   static constexpr uint32_t kGap = 64;
   static constexpr uint32_t kWindow = 0x1000;  // the 32-bit address of `base`
 
@@ -158,6 +191,7 @@ struct SharedMemory {
   int process = 0;   // whose file it is
   uint32_t dynamic_bytes = 0;
   uint32_t static_bytes = 0;
+  uint32_t static_begin = kStatic;
   uint32_t static_end = kStatic;
   std::vector<SharedVariable> variables;
   std::vector<SharedPart> parts;
@@ -176,6 +210,31 @@ struct SharedMemory {
   }
 };
 
+// Four consecutive warps, the first at a multiple of four: what executes wgmma and setmaxnreg.
+struct Warpgroup {
+  static constexpr uint32_t kWarps = 4, kThreads = 128;
+
+  uint32_t first = 0;    // thread of the block
+  uint32_t threads = 0;  // that there are: the last one of a block may be smaller
+  uint32_t alive = 0;
+
+  // The instruction that some of its threads have come to.
+  const char* instruction = nullptr;
+  Site site;
+  uint32_t arrived = 0;
+  bool came[kThreads] = {};
+  const void* arguments[kThreads] = {};
+
+  // Products under way: accumulators that they hold, and what is not committed yet.
+  std::vector<std::shared_ptr<Fragment>> fragments;
+  uint32_t group = 0;        // that the next product belongs to
+  uint32_t uncommitted = 0;  // products in it
+  Site last_product;
+
+  int registers = 0;  // of each thread
+  int wanted = 0;     // by setmaxnreg.inc; 0: none
+};
+
 struct Block {
   Team* team = nullptr;
   uint3 index{};
@@ -184,7 +243,10 @@ struct Block {
   uint32_t alive = 0;
   std::vector<Thread> threads;
   std::vector<Warp> warps;
-  Barrier barriers[16];
+  std::vector<Warpgroup> warpgroups;
+  int free_registers = 0;  // in the pool of setmaxnreg, of all threads together
+  Barrier barriers[kBarriers];
+  std::map<uint32_t, Mbarrier> mbarriers;  // by offset
   SharedMemory shared;
 };
 
@@ -209,10 +271,13 @@ struct Team {
   std::vector<Thread*> asking;  // in __activemask()
   std::vector<Thread*> at_grid_sync;
   uint32_t alive = 0;
+  Engine* engine = nullptr;  // what threads have issued and does not run on their fibers
 
   void* main_stack_pointer = nullptr;
   uint64_t random = 0;
-  bool interrupted = false;         // a thread that kept the others from running
+  bool interrupted = false;  // a thread that kept the others from running
+  // Changes of mbarriers and issues of operations: what a thread in try_wait may wait for.
+  uint64_t deeds = 0;
   uint64_t fruitless = 0;           // yields in turn with nothing else between them
   int64_t spinning_since = 0;       // milliseconds
   std::atomic<uint64_t> events{0};  // what the watchdog sees grow while threads take turns

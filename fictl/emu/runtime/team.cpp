@@ -1,11 +1,13 @@
 #include "team.h"
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 
 #include "checker.h"
 #include "config.h"
 #include "fiber.h"
+#include "hopper/warpgroup.h"
 #include "scheduler.h"
 #include "signals.h"
 
@@ -44,6 +46,10 @@ void begin_threads(Block& block, const dim3& shape) {
         thread.operation = nullptr;
         thread.copies.clear();
         thread.copy_group = 0;
+        thread.copies_issued = 0;
+        thread.bulk_group = 0;
+        thread.mbarrier = nullptr;
+        thread.given_up.clear();
       }
     }
   }
@@ -64,7 +70,9 @@ void begin_barriers(Block& block) {
   for (Barrier& barrier : block.barriers) {
     barrier.expected = barrier.arrived = barrier.votes = 0;
     barrier.waiting.clear();
+    std::fill(std::begin(barrier.came), std::end(barrier.came), 0u);
   }
+  block.mbarriers.clear();
 }
 
 // In the schedule's order, behind those that wait for their start already.
@@ -90,6 +98,7 @@ void begin_block(Team& team, Block& block, uint64_t linear) {
   block.index.z = static_cast<uint32_t>(linear / asked.grid.x / asked.grid.y);
   begin_threads(block, asked.block);
   begin_warps(block);
+  begin_warpgroups(block);
   begin_barriers(block);
   begin_shared(block.shared, asked.dynamic_shared);
   team.blocks.push_back(&block);
@@ -100,7 +109,7 @@ void begin_block(Team& team, Block& block, uint64_t linear) {
 
 }  // namespace
 
-Worker::Worker() : stacks_(kStackBytes) {}
+Worker::Worker() : engine_(team_), stacks_(kStackBytes) { team_.engine = &engine_; }
 
 Worker::~Worker() {
   for (Block* block : all_) delete block;
@@ -121,6 +130,7 @@ void Worker::begin_team(Launch& launch) {
   team_.yielded.clear();
   team_.asking.clear();
   team_.at_grid_sync.clear();
+  engine_.clear();
   team_.alive = 0;
   team_.fruitless = 0;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fiber.h"
+#include "hopper/engine.h"
 #include "signals.h"
 #include "state.h"
 
@@ -25,6 +26,7 @@ class Worker {
   Block& spare_block();
 
   Team team_;
+  Engine engine_;
   Stacks stacks_;
   SignalStack signal_stack_;
   std::vector<Block*> all_;  // those of team_.blocks first

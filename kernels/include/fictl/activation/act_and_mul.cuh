@@ -21,9 +21,8 @@
 // output may lie on gate or on up: the thread that writes an element is the one that has read both.
 #pragma once
 
-#include <fictl/activation/gelu.cuh>
+#include <fictl/activation/functors.cuh>
 #include <fictl/device/convert.cuh>
-#include <fictl/device/functions.cuh>
 #include <fictl/device/launch.cuh>
 #include <fictl/device/math.cuh>
 #include <fictl/device/row_units.cuh>
@@ -33,20 +32,6 @@ namespace fictl::activation {
 
 constexpr int kActAndMulThreads = 256;
 constexpr int64_t kActAndMulMostVecs = 1 << 30;  // a row, which are numbered by int
-
-struct Silu {
-  __device__ static float of(float x) {
-    return device::fast_divide(x, 1.0f + device::fast_exp2(-kLog2e * x));
-  }
-};
-
-struct Gelu {
-  __device__ static float of(float x) { return gelu(x); }
-};
-
-struct GeluTanh {
-  __device__ static float of(float x) { return gelu_tanh(x); }
-};
 
 // Sizes and strides in elements; a row of the input has 2 * hidden.
 struct ActAndMulShape {
