@@ -25,7 +25,7 @@ def files(folder: str) -> list[str]:
 
 
 # Of the emulated device: headers by any name, as CUDA's, and its runtime.
-SOURCES = ["include/**/*", "runtime/*"]
+SOURCES = ["include/**/*", "runtime/**/*"]
 
 
 def record_commit(package: Path) -> None:

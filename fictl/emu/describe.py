@@ -49,6 +49,7 @@ _WHAT = {
     "trap": "the kernel executed a trap",
     "misaligned": "{operation} of {bytes} bytes at address {address:#x}",
     "assert": "assertion failed",
+    "tx-mismatch": "an mbarrier counts other bytes than its copies bring",
 }
 
 _CAUSE = {
@@ -62,5 +63,9 @@ _CAUSE = {
     "null-pointer": "a null pointer, perhaps of an optional tensor that was not passed",
     "stack-overflow": "a large local array, or recursion without an end",
     "missing": "the emulated device does not have it: run this on a GPU",
+    "tx-mismatch": (
+        "arrive.expect_tx must name the bytes of all copies of the phase: of whole boxes, also where "
+        "they reach beyond the tensor"
+    ),
     "misaligned": "the address must be a multiple of the size",
 }

@@ -64,6 +64,8 @@ class Report:
         """Return the report for people: headline, place, other side, cause."""
         lines = [f"{self.kind}: {self.what}"]
         where = f"kernel {self.kernel}" if self.kernel else ""
+        if "rank" in self.facts:
+            where = ", ".join(filter(None, (where, f"rank {self.facts['rank']}")))
         lines += [", ".join(filter(None, (where, str(self.at or ""))))] if where or self.at else []
         lines += [f"at {self.place}", *(f"  called at {caller}" for caller in self.place.callers)]
         if self.other:
@@ -112,6 +114,8 @@ def _report(row: dict[str, Any], chains: Chains) -> Report:
         "cause",
     )
     facts = {name: value for name, value in row.items() if name not in known}
+    if "groups" in facts:
+        facts["groups"] = [_group(group, chains) for group in facts["groups"]]
     other = row.get("other")
     return Report(
         kind=row["kind"],
@@ -127,7 +131,8 @@ def _report(row: dict[str, Any], chains: Chains) -> Report:
 
 def _places(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     other = row.get("other", {}).get("place")
-    places = (row.get("function"), row.get("place"), other, *row.get("stack", ()))
+    groups = (group.get("place") for group in row.get("groups", ()))
+    places = (row.get("function"), row.get("place"), other, *row.get("stack", ()), *groups)
     return (place for place in places if place and "module" in place)
 
 
@@ -157,10 +162,21 @@ def _site(row: dict[str, Any], chains: Chains) -> Place:
     place = row.get("place", {})
     chain = _chain(place, chains)
     ours = [frame for frame in chain if not frame.is_emulator] or list(chain)
+    if not ours and "module" not in place:
+        return Place()
     if not ours:
-        return Place(f"{Path(place['module']).name}+{place['offset']:#x}" if place else "")
+        return Place(f"{Path(place['module']).name}+{place['offset']:#x}")
     callers = tuple(f"{frame.file}:{frame.line}" for frame in ours[1:])
     return Place(ours[0].file, ours[0].line, callers)
+
+
+def _group(group: dict[str, Any], chains: Chains) -> dict[str, Any]:
+    """Return a group of threads; what it does ends with the place of its code, if it has one."""
+    what = group["what"]
+    if "place" in group:
+        place = _site(group, chains)
+        what = ", ".join([what, str(place), *(f"called at {caller}" for caller in place.callers)])
+    return {"threads": group["threads"], "what": what}
 
 
 def _at(row: dict[str, Any]) -> Thread | None:

@@ -7,14 +7,14 @@ from pathlib import Path
 from fictl.emu.flags import LINES
 from fictl.emu.toolchain import HEADERS, ROOT, RUNTIME
 from fictl.jit.module_spec import RUNTIME_MODULE, ModuleSpec
-from fictl.paths import matching
+from fictl.paths import files_below
 
 RUNTIME_NAME = "libfictl_emu.so"
 
 
 def runtime_spec() -> ModuleSpec:
     """Describe the runtime, which every emulated module links to."""
-    sources = sorted([*matching(RUNTIME, "*.cpp"), *matching(RUNTIME, "*.S")])
+    sources = [path for path in files_below(RUNTIME) if path.suffix in (".cpp", ".S")]
     return ModuleSpec(
         name=RUNTIME_MODULE,
         sources=tuple(sources),

@@ -35,7 +35,7 @@ def said(tmp_path_factory) -> list[list[str]]:
     flags = [flag for flag in kernel_flags("fast", (), ()) if flag not in ("-O1", "-g1")]
     host = ["-std=c++17", "-fPIC", "-DFICTL_EMU=1", "-include", NAMES]
     kernels = [sys.executable, COMPILER, CXX, *flags, "-fpermissive", "-include", PRELUDE]
-    units = [(source, [CXX, *host]) for source in (*RUNTIME.glob("*.cpp"), *RUNTIME.glob("*.S"))]
+    units = [(source, [CXX, *host]) for source in (*RUNTIME.rglob("*.cpp"), *RUNTIME.rglob("*.S"))]
     units += [(HERE / "kernels" / "stopped.cu", kernels), (HERE / "aarch64_main.cpp", [CXX])]
 
     def compile(unit: tuple[Path, list]) -> Path:

@@ -1,10 +1,36 @@
 #include "causes.h"
 
+#include "hopper/peers.h"
 #include "launch_record.h"
 
 namespace fictl_emu::check {
 
 namespace {
+
+// One of the two is an operation of the engine.
+std::string of_bulk(const Race& race) {
+  const bool copy_wrote = race.rival.is_bulk && race.rival_wrote;
+  if (!race.thread->block->shared.contains(race.access.address)) {
+    if (!copy_wrote) return "nothing orders the threads that share this memory before the copy";
+    return "cp.async.bulk.wait_group (without .read) is missing between the bulk store and this "
+           "access, or the thread that has committed the store has not told this one";
+  }
+  if (race.access.way == Way::kCopyIssued) {
+    return "the copy refills a stage that is still in use: a thread has not arrived at the "
+           "mbarrier "
+           "for empty stages behind its last access, or the producer has not waited for it";
+  }
+  if (copy_wrote) {
+    return "the wait for the mbarrier that counts this copy is missing, or it is for another stage "
+           "or parity";
+  }
+  if (race.access.is_bulk()) {
+    return "the tile is stored before all threads have written it: each writer needs "
+           "fence.proxy.async, and then a barrier with the thread that issues the store";
+  }
+  return "the tile is written again while a bulk store may read it: cp.async.bulk.wait_group.read "
+         "by the thread that has committed the store, and then a barrier";
+}
 
 std::string in_flight(const Access& access) {
   if (access.reads()) {
@@ -51,6 +77,11 @@ std::string between_blocks(const Race& race) {
          "kernel";
 }
 
+std::string between_peers() {
+  return "nothing orders blocks of a cluster but barrier.cluster, where .relaxed arrivals order no "
+         "memory, and arrivals at an mbarrier that release to the cluster";
+}
+
 bool is_volatile(const Race& race) { return race.access.is_volatile() || race.rival.is_volatile; }
 
 std::string within_warp(const Race& race) {
@@ -63,10 +94,10 @@ std::string within_warp(const Race& race) {
 
 // True if this is the first write: a thread that has read before it has read too early.
 bool is_first_write(const Race& race) {
-  const Block& block = *race.thread->block;
-  if (!block.shared.contains(race.access.address)) return false;
-  const size_t offset = race.access.address - block.shared.base;
-  return record().of(block).shared.first_unwritten(offset, race.access.bytes) < race.access.bytes;
+  const Block* block = holder(*race.thread->block, race.access.address);
+  if (block == nullptr) return false;
+  const size_t offset = race.access.address - block->shared.base;
+  return record().of(*block).shared.first_unwritten(offset, race.access.bytes) < race.access.bytes;
 }
 
 std::string within_block(const Race& race) {
@@ -92,6 +123,7 @@ std::string within_block(const Race& race) {
 }  // namespace
 
 std::string cause_of(const Race& race) {
+  if (race.rival.is_bulk || race.access.is_bulk()) return of_bulk(race);
   if (race.rival.in_flight) return in_flight(race.access);
   const std::string shared_memory = overlap(race);
   if (!shared_memory.empty()) return shared_memory;
@@ -99,7 +131,8 @@ std::string cause_of(const Race& race) {
   const bool rival_atomic = race.rival.strong && !race.rival.is_volatile;
   if (atomic != rival_atomic) return one_is_atomic();
   if (race.rival.block != record().of(*race.thread->block).order.serial()) {
-    return between_blocks(race);
+    const bool shared = holder(*race.thread->block, race.access.address) != nullptr;
+    return shared ? between_peers() : between_blocks(race);
   }
   const bool one_statement =
       race.rival_wrote && race.access.writes() && race.rival.place() == race.access.pc;

@@ -3,9 +3,17 @@
 // returns at once where the launch that runs is not of such a module.
 #pragma once
 
+#include <memory>
+
 #include "state.h"
 
+namespace fictl_emu::ptx {
+struct Wgmma;
+}
+
 namespace fictl_emu::check {
+
+struct Knowledge;
 
 // True if the running launch is of a check-mode module and checking is on.
 extern bool enabled;
@@ -29,11 +37,50 @@ void arrived(Thread& thread, const Barrier& barrier);
 // arrived.
 void some_met(Block& block, const Barrier& barrier);
 void warp_met(Block& block, uint32_t warp, uint32_t lanes, bool orders_memory);
-void grid_met(Team& team);
+void grid_met(Team& team, const Grid& grid);
+// At barrier.cluster: a thread has arrived, all have, a thread goes on.
+void cluster_arrived(Thread& thread, bool release);
+void cluster_met(Cluster& cluster);
+void cluster_waited(Thread& thread);
 void fence(Thread& thread, int scope);
+
+// A thread has come to a wgmma: it reads its operands from shared memory.
+void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc);
+// griddepcontrol, and calls of the host that wait for all kernels.
+void dependencies_waited(Thread& thread);
+void dependents_launched(Thread& thread);
+void host_waited();
 
 // A cp.async may write `bytes` at any time from its issue to its wait.
 void copy_issued(Thread& thread, const Copy& copy);
 void copy_landed(Thread& thread, const Copy& copy);
+
+// ---- mbarriers: who arrives in a phase is known to those that have waited for its end ----
+
+void barrier_begins(const Mbarrier& barrier);
+// `how` is made of FictlEmuMbarrierUse.
+void barrier_arrived(Thread& thread, const Mbarrier& barrier, int how);
+void barrier_advanced(const Mbarrier& barrier);
+void barrier_waited(Thread& thread, const Mbarrier& barrier, int how);
+
+// ---- operations of the engine ----
+
+// What the issuing thread knew and had done when it issued an operation.
+struct Ticket {
+  uint32_t epoch = 0;
+  std::shared_ptr<const Knowledge> known;
+};
+Ticket async_issued(Thread& thread);
+
+enum class AsyncWay : uint8_t { kReads, kWillWrite, kHasWritten, kUpdates };
+// An operation's access to memory, as of its issue. Of what it writes it says so twice: when it is
+// issued, and when it completes. The issuing thread is the running one.
+void async_access(const Ticket& ticket, AsyncWay way, const void* address, size_t bytes,
+                  const void* pc);
+// It counts at the barrier: those that wait for the phase know of its accesses.
+void async_completed(const Ticket& ticket, const Mbarrier& barrier);
+
+// fence.proxy.async and its relatives, by a number of FictlEmuProxyFence.
+void proxy_fence(Thread& thread, int kind);
 
 }  // namespace fictl_emu::check

@@ -15,9 +15,10 @@ struct Stamp {
   uint64_t thread : 10;
   uint64_t mask : 4;       // the bytes of the granule; 0: no access
   uint64_t strong : 1;     // atomic or volatile
-  uint64_t in_flight : 1;  // a cp.async that has not been waited for
+  uint64_t in_flight : 1;  // an asynchronous copy that has not landed
   uint32_t block;          // its serial
-  uint32_t epoch : 31;
+  uint32_t epoch : 30;
+  uint32_t is_bulk : 1;  // of an operation of the engine
   uint32_t is_volatile : 1;
 
   const void* place() const { return reinterpret_cast<const void*>(uint64_t{pc}); }
@@ -78,8 +79,13 @@ struct Region {
   unsigned granule_log2;
   bool writable;
   std::unique_ptr<Shadow> shadow;  // made at the first access
+  // Of one that is only read, between which addresses it was, by which block the last time.
+  const char* read_begin = nullptr;
+  const char* read_end = nullptr;
+  uint32_t reader = 0;
 
   Shadow& cells();
+  void note_read(const char* address, size_t bytes, uint32_t serial);
 };
 
 }  // namespace fictl_emu::check

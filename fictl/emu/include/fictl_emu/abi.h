@@ -27,6 +27,15 @@ struct FictlEmuRegisters {
 };
 extern __thread FictlEmuRegisters fictl_emu_registers FICTL_EMU_TLS;
 
+// The running thread's block in its cluster: shapes in blocks, and the clusters of the grid.
+struct FictlEmuCluster {
+  dim3 shape, count;
+  uint3 index, block;
+  uint32_t rank, blocks;
+  int is_explicit;  // the launch or the kernel names the shape
+};
+FictlEmuCluster fictl_emu_cluster(void);  // by value: the checker knows the stack
+
 // ---- launch ----
 
 struct FictlEmuLaunch {
@@ -37,19 +46,37 @@ struct FictlEmuLaunch {
   int cooperative;
   void (*body)(const void* arguments);  // what one thread runs
   const void* arguments;
+  size_t argument_bytes;
+  // For a launch that is kept until those of other ranks are there.
+  const void* (*copy)(const void* arguments);
+  void (*discard)(const void* copied);
+  int programmatic;  // it may begin before the kernel before it has ended
 };
 int fictl_emu_launch(const FictlEmuLaunch*);  // a cudaError_t
+// __cluster_dims__ of the kernel, which each of its threads passes first.
+void fictl_emu_cluster_dims(unsigned x, unsigned y = 1, unsigned z = 1);
 
 // ---- synchronisation ----
 
 // `threads` 0: all of the block that have not returned.
 void fictl_emu_barrier(int id, int threads, const char* file, int line);
 void fictl_emu_barrier_arrive(int id, int threads, const char* file, int line);
+// The aligned forms: the lanes of a warp come together, and count as 32.
+void fictl_emu_bar_sync(int id, int threads, const char* file, int line);
+void fictl_emu_bar_arrive(int id, int threads, const char* file, int line);
 
 enum FictlEmuVote { FICTL_EMU_COUNT, FICTL_EMU_AND, FICTL_EMU_OR };
 int fictl_emu_barrier_vote(int predicate, int how, const char* file, int line);
 
 void fictl_emu_grid_sync(const char* file, int line);
+
+// barrier.cluster: what a thread has done before a `release`d arrival is known behind the wait.
+void fictl_emu_cluster_arrive(int release, const char* file, int line);
+void fictl_emu_cluster_wait(const char* file, int line);
+
+// griddepcontrol: the kernels before this one have ended; the next may begin.
+void fictl_emu_dependencies_wait(void);
+void fictl_emu_dependents_launch(void);
 
 // One step of a warp: each lane that `mask` names comes with its argument, and the last one runs
 // `step` over all of them (null for lanes that are not there). `name` is for reports, and the
@@ -87,11 +114,19 @@ void* fictl_emu_dynamic_shared(void);
 // `base` for accesses to the part alone that has `bytes` from base + offset on. In check mode an
 // access by way of it to anything else is reported.
 const char* fictl_emu_shared_part(const char* base, size_t offset, size_t bytes, const char* name);
-// Between pointers and the 32-bit addresses that PTX has for shared memory.
+// Between pointers and the 32-bit addresses that PTX has for shared memory: that of the block, or,
+// with the block's rank from bit 24 on, of any block of the cluster.
 uint32_t fictl_emu_shared_address(const void* pointer, const char* file, int line);
+uint32_t fictl_emu_cluster_address(const void* pointer, const char* file, int line);
 void* fictl_emu_shared_pointer(uint32_t address);
+void* fictl_emu_cluster_pointer(uint32_t address);
+void* fictl_emu_cluster_target(uint32_t address);  // for an access: the block must be there
+// mapa: the same place in the block of that rank; and getctarank.
+void* fictl_emu_map_shared(const void* pointer, uint32_t rank, const char* file, int line);
+uint32_t fictl_emu_shared_rank(const void* pointer, const char* file, int line);
 
-enum FictlEmuSpace { FICTL_EMU_GLOBAL, FICTL_EMU_SHARED, FICTL_EMU_LOCAL };
+// PEER: shared memory of another block of the cluster.
+enum FictlEmuSpace { FICTL_EMU_GLOBAL, FICTL_EMU_SHARED, FICTL_EMU_LOCAL, FICTL_EMU_PEER };
 int fictl_emu_space(const void* pointer);
 
 // ---- asynchronous copies (cp.async) ----
@@ -100,6 +135,74 @@ int fictl_emu_space(const void* pointer);
 void fictl_emu_copy_async(void* to, const void* from, int bytes, int source_bytes);
 void fictl_emu_copy_commit(void);
 void fictl_emu_copy_wait(int pending_groups);  // -1: all, committed or not
+// One arrival at an mbarrier when all earlier copies of this thread have landed. `counts` is
+// non-zero where the barrier is to expect it besides the arrivals that it is initialised for.
+void fictl_emu_copy_arrive(void* barrier, int counts);
+
+// ---- mbarriers (addresses are of shared memory) ----
+
+enum FictlEmuMbarrierUse {
+  FICTL_EMU_BY_PARITY = 1,  // a wait for the phase of a parity, not of a state that arrive gave
+  FICTL_EMU_TEST = 2,       // a wait that does not sleep
+  FICTL_EMU_RELAXED = 4,    // orders no memory
+  FICTL_EMU_CLUSTER = 8,    // orders memory of all blocks of the cluster
+  FICTL_EMU_DROP = 16       // an arrival that later phases do not expect
+};
+void fictl_emu_mbarrier_init(void* barrier, uint32_t count);
+void fictl_emu_mbarrier_inval(void* barrier);
+// Adds `bytes` to what the phase expects, then `count` arrivals. Returns the state from before.
+uint64_t fictl_emu_mbarrier_arrive(void* barrier, uint32_t count, uint32_t bytes, int how);
+void fictl_emu_mbarrier_expect(void* barrier, uint32_t bytes);
+void fictl_emu_mbarrier_complete(void* barrier, uint32_t bytes);
+// Non-zero if the phase of that parity, or state, is over.
+int fictl_emu_mbarrier_wait(void* barrier, uint64_t which, int how, const char* file, int line);
+
+// ---- bulk copies ----
+
+enum FictlEmuReduction {
+  FICTL_EMU_NO_REDUCTION = -1,
+  FICTL_EMU_ADD,
+  FICTL_EMU_MIN,
+  FICTL_EMU_MAX,
+  FICTL_EMU_BIT_AND,
+  FICTL_EMU_BIT_OR,
+  FICTL_EMU_BIT_XOR
+};
+enum FictlEmuElement {
+  FICTL_EMU_U32,
+  FICTL_EMU_S32,
+  FICTL_EMU_U64,
+  FICTL_EMU_S64,
+  FICTL_EMU_F16,
+  FICTL_EMU_BF16,
+  FICTL_EMU_F32,
+  FICTL_EMU_F64
+};
+// Into shared memory, with the bytes completed at `barrier`. A non-zero `mask` names the blocks of
+// the cluster that get them, each at the same offset.
+void fictl_emu_bulk_load(void* to, const void* from, uint32_t bytes, void* barrier, uint32_t mask);
+// st.async: `bytes` at `value`, 4, 8 or 16, which complete at a barrier of the block that has `to`.
+void fictl_emu_async_store(void* to, const void* value, uint32_t bytes, void* barrier);
+// From shared to global memory, in a bulk group of the thread. `element` is of the reduction.
+void fictl_emu_bulk_store(void* to, const void* from, uint32_t bytes, int reduction, int element);
+// A box of a tensor map; coordinates are innermost first.
+void fictl_emu_tensor_load(void* to, const void* map, const int32_t* at, int rank, void* barrier,
+                           uint32_t mask);
+void fictl_emu_tensor_store(const void* map, const int32_t* at, int rank, const void* from,
+                            int reduction);
+void fictl_emu_bulk_commit(void);
+// `reads`: until the sources may change; else until all is written.
+void fictl_emu_bulk_wait(uint32_t pending_groups, int reads);
+
+// Between accesses of threads and of asynchronous operations. Check mode alone takes notice.
+enum FictlEmuProxyFence {
+  FICTL_EMU_PROXY_ALL,
+  FICTL_EMU_PROXY_SHARED,
+  FICTL_EMU_PROXY_GLOBAL,
+  FICTL_EMU_PROXY_BARRIERS,  // fence.mbarrier_init
+  FICTL_EMU_PROXY_MAPS       // fence.proxy.tensormap
+};
+void fictl_emu_proxy_fence(int kind);
 
 // ---- the end of a kernel, or of a thread ----
 

@@ -97,8 +97,14 @@ class Instruction:
 
     def address(self, index: int, space: str) -> str:
         """Return an address operand as a pointer to char."""
-        base, offset = base_and_offset(self.operand(index))
+        return self.pointer(self.operand(index), space)
+
+    def pointer(self, text: str, space: str) -> str:
+        """Return `[register + offset]` as a pointer to char."""
+        base, offset = base_and_offset(text)
         where = "shared_address" if space.startswith("shared") else "generic_address"
+        if space == "shared::cluster":
+            where = "cluster_target"
         pointer = f"{P}{where}({self.cast(base, 'u64')})"
         return pointer if offset == "0" else f"({pointer} + {self.cast(offset, 's64')})"
 
