@@ -16,7 +16,7 @@ void run(Team& team, Operation& operation) {
   note_progress(team);
 }
 
-// For forward and reverse the configuration decides, as for cp.async.
+// The configuration decides, as for cp.async, but in random order.
 bool is_early() { return config.order != FICTL_EMU_RANDOM && config.early_copies; }
 
 }  // namespace
