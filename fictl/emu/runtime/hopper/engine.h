@@ -82,7 +82,7 @@ class Engine {
 
   // No thread can run: completes one operation; false if there is none.
   bool complete_one();
-  // Threads switch: in the random schedule an operation may complete.
+  // Threads switch while operations are outstanding: in the random schedule one may complete.
   void at_switch();
   // All threads of the block have ended.
   void block_ends(const Block& block);
