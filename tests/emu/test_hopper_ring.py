@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import time
 
 import pytest
@@ -51,6 +52,23 @@ def test_a_mistake_shows_in_the_result_of_a_schedule(emulate, device, mistake) -
         runs.append(run.code == 0 and run.is_right)
         device.take_reports()
     assert not all(runs)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "cause"),
+    [
+        (NO_FULL, "the wait for the mbarrier that counts this copy is missing"),
+        (NEXT_PARITY, "the wait for the mbarrier that counts this copy is missing"),
+        (NO_EMPTY, "the producer has not waited for it|without waiting for it to be empty"),
+    ],
+)
+def test_check_mode_names_the_wait_that_is_missing(emulate, device, mistake, cause) -> None:
+    causes = []
+    for schedule in all_schedules()[:2]:
+        device.run_under(schedule)
+        Sum(emulate(SOURCE, checked=True), 2, mistake, 32, 320)
+        causes += [report.cause for report in device.take_reports()]
+    assert any(re.search(cause, each) for each in causes), causes
 
 
 def test_a_mistake_in_the_bytes_is_named(emulate, device, schedule) -> None:

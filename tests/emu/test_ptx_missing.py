@@ -30,9 +30,9 @@ def test_what_is_not_executed_does_no_harm(run, which, written) -> None:
 @pytest.mark.parametrize(
     ("which", "kind", "line", "said"),
     [
-        (0, "missing", 11, "PTX instruction mbarrier.init.shared.b64"),
-        (1, "missing", 18, "PTX instruction mov.u32 (the operand %envreg3)"),
-        (2, "trap", 25, "trap"),
+        (0, "missing", 9, "PTX instruction tensormap.replace.tile.rank.global.b1024.b32"),
+        (1, "missing", 16, "PTX instruction mov.u32 (the operand %envreg3)"),
+        (2, "trap", 23, "trap"),
     ],
 )
 def test_what_is_executed_ends_the_kernel_with_name_and_line(run, which, kind, line, said) -> None:

@@ -21,7 +21,8 @@ class Tracer {
     me_.is_volatile = access.is_volatile();
     me_.in_flight = access.way == Way::kCopyIssued;
     me_.block = order.serial();
-    me_.epoch = access.epoch != 0 ? access.epoch : order.now(thread.linear);
+    me_.is_bulk = access.is_bulk();
+    me_.epoch = access.is_bulk() ? access.epoch : order.now(thread.linear);
   }
 
   void trace(const Shadow& shadow, size_t offset) {

@@ -19,10 +19,11 @@ struct Access {
   Way way;
   Strength strength;
   const void* pc;
-  uint32_t epoch = 0;  // when it was issued, of an asynchronous operation
+  uint32_t epoch = 0;  // when it was issued, of an operation of the engine
 
   bool strong() const { return strength != Strength::kPlain; }
   bool is_volatile() const { return strength == Strength::kVolatile; }
+  bool is_bulk() const { return epoch != 0; }
   bool reads() const { return way == Way::kRead || way == Way::kUpdate; }
   bool writes() const { return way != Way::kRead; }
 };

@@ -6,6 +6,31 @@ namespace fictl_emu::check {
 
 namespace {
 
+// One of the two is an operation of the engine.
+std::string of_bulk(const Race& race) {
+  const bool copy_wrote = race.rival.is_bulk && race.rival_wrote;
+  if (!race.thread->block->shared.contains(race.access.address)) {
+    if (!copy_wrote) return "nothing orders the threads that share this memory before the copy";
+    return "cp.async.bulk.wait_group (without .read) is missing between the bulk store and this "
+           "access, or the thread that has committed the store has not told this one";
+  }
+  if (race.access.way == Way::kCopyIssued) {
+    return "the copy refills a stage that is still in use: a thread has not arrived at the "
+           "mbarrier "
+           "for empty stages behind its last access, or the producer has not waited for it";
+  }
+  if (copy_wrote) {
+    return "the wait for the mbarrier that counts this copy is missing, or it is for another stage "
+           "or parity";
+  }
+  if (race.access.is_bulk()) {
+    return "the tile is stored before all threads have written it: each writer needs "
+           "fence.proxy.async, and then a barrier with the thread that issues the store";
+  }
+  return "the tile is written again while a bulk store may read it: cp.async.bulk.wait_group.read "
+         "by the thread that has committed the store, and then a barrier";
+}
+
 std::string in_flight(const Access& access) {
   if (access.reads()) {
     return "cp.async.wait_group (or wait_all) is missing before this read, or it leaves the group "
@@ -92,6 +117,7 @@ std::string within_block(const Race& race) {
 }  // namespace
 
 std::string cause_of(const Race& race) {
+  if (race.rival.is_bulk || race.access.is_bulk()) return of_bulk(race);
   if (race.rival.in_flight) return in_flight(race.access);
   const std::string shared_memory = overlap(race);
   if (!shared_memory.empty()) return shared_memory;

@@ -30,12 +30,13 @@ std::string verb(const Access& access) {
       return "atomic update";
     case Way::kCopyIssued:
     case Way::kCopyLanded:
-      return "cp.async";
+      return access.is_bulk() ? "bulk copy" : "cp.async";
   }
   return "";
 }
 
 std::string verb(const Stamp& stamp, bool wrote) {
+  if (stamp.is_bulk) return wrote ? "bulk copy" : "read by a bulk copy";
   if (stamp.in_flight) return "cp.async";
   return adjective(stamp.strong, stamp.is_volatile) + (wrote ? "write" : "read");
 }

@@ -15,9 +15,10 @@ struct Stamp {
   uint64_t thread : 10;
   uint64_t mask : 4;       // the bytes of the granule; 0: no access
   uint64_t strong : 1;     // atomic or volatile
-  uint64_t in_flight : 1;  // a cp.async that has not been waited for
+  uint64_t in_flight : 1;  // an asynchronous copy that has not landed
   uint32_t block;          // its serial
-  uint32_t epoch : 31;
+  uint32_t epoch : 30;
+  uint32_t is_bulk : 1;  // of an operation of the engine
   uint32_t is_volatile : 1;
 
   const void* place() const { return reinterpret_cast<const void*>(uint64_t{pc}); }

@@ -134,7 +134,8 @@ void take_arrivals(Mbarrier& barrier, uint32_t count, const void* pc) {
              std::to_string(barrier.pending == 0 ? barrier.expected : barrier.pending) +
              (barrier.pending == 0 ? " of this phase and waits for bytes alone" : " more"),
          "more threads arrive in one phase than the count that mbarrier.init names: often all "
-         "threads of a warp where one should",
+         "threads of a warp where one should; or a producer comes round to a stage without waiting "
+         "for it to be empty",
          pc);
   }
   barrier.pending -= count;

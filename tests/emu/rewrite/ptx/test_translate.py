@@ -61,11 +61,6 @@ def test_an_instruction_becomes_a_statement(ptx: str, code: str) -> None:
     [
         ("frobnicate.u32 %0, %1;", "frobnicate.u32"),
         ("wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"),
-        ("cp.async.bulk.commit_group;", "cp.async.bulk.commit_group"),
-        (
-            "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;",
-            "mbarrier.try_wait.parity.shared::cta.b64",
-        ),
         ("barrier.cluster.arrive;", "barrier.cluster.arrive"),
         ("tcgen05.alloc %0;", "tcgen05.alloc"),
         ("add.rz.ftz.odd.f32 %0, %1, %2;", "add.rz.ftz.odd.f32"),
