@@ -42,7 +42,7 @@ class SharedRecord {
   size_t begin_static_ = 0, end_static_ = 0;
 };
 
-// What arrivals at an mbarrier tell those that wait there.
+// Knowledge that arrivals at an mbarrier hand to those that wait there.
 struct PhaseKnowledge {
   Knowledge now;   // of the phase that is open
   Knowledge last;  // of all phases before it
