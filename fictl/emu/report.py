@@ -162,8 +162,10 @@ def _site(row: dict[str, Any], chains: Chains) -> Place:
     place = row.get("place", {})
     chain = _chain(place, chains)
     ours = [frame for frame in chain if not frame.is_emulator] or list(chain)
+    if not ours and "module" not in place:
+        return Place()
     if not ours:
-        return Place(f"{Path(place['module']).name}+{place['offset']:#x}" if place else "")
+        return Place(f"{Path(place['module']).name}+{place['offset']:#x}")
     callers = tuple(f"{frame.file}:{frame.line}" for frame in ours[1:])
     return Place(ours[0].file, ours[0].line, callers)
 

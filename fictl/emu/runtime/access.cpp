@@ -160,7 +160,7 @@ void tell(const Access& access, const Thread& thread, const Order& order) {
 }
 
 bool in_a_variable(const SharedMemory& shared, size_t offset, size_t bytes) {
-  if (offset < SharedMemory::kStatic) return offset + bytes <= shared.dynamic_bytes;
+  if (offset < shared.static_begin) return offset + bytes <= shared.dynamic_bytes;
   for (const SharedVariable& variable : shared.variables) {
     if (offset - variable.offset < variable.bytes) {
       return offset + bytes <= size_t{variable.offset} + variable.bytes;

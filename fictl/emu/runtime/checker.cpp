@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "defects.h"
+#include "hopper/wgmma.h"
 #include "launch_record.h"
 #include "system.h"
 
@@ -163,6 +164,14 @@ void dependents_launched(Thread& thread) {
 }
 
 void host_waited() { record().dependencies.forget(); }
+
+// The first lane of each warp stands for it.
+void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc) {
+  if (!enabled || thread.lane != 0) return;
+  for (const char* chunk : operands_of(wgmma, thread)) {
+    examine({chunk, 16, Way::kRead, Strength::kPlain, pc});
+  }
+}
 
 void copy_issued(Thread&, const Copy& copy) {
   if (!enabled) return;

@@ -7,6 +7,10 @@
 
 #include "state.h"
 
+namespace fictl_emu::ptx {
+struct Wgmma;
+}
+
 namespace fictl_emu::check {
 
 struct Knowledge;
@@ -44,6 +48,8 @@ void fence(Thread& thread, int scope);
 void dependencies_waited(Thread& thread);
 void dependents_launched(Thread& thread);
 void host_waited();
+// A thread has come to a wgmma: it reads its operands from shared memory.
+void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc);
 
 // A cp.async may write `bytes` at any time from its issue to its wait.
 void copy_issued(Thread& thread, const Copy& copy);

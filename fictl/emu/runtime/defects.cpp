@@ -78,7 +78,7 @@ Location locate_shared(const SharedMemory& shared, const char* address) {
   const SharedPart* part = part_that_holds(shared, offset);
   if (part != nullptr) return {"shared", in_words(*part), offset - part->offset, part->bytes, ""};
   Location found{"shared", "dynamic shared memory", offset, shared.dynamic_bytes, ""};
-  if (offset < int64_t{SharedMemory::kStatic}) return found;
+  if (offset < int64_t{shared.static_begin}) return found;
   for (const SharedVariable& variable : shared.variables) {
     if (offset < int64_t{variable.offset} - int64_t{SharedMemory::kGap} / 2) break;
     found = {"shared", std::string("__shared__ ") + variable.name, offset - variable.offset,

@@ -21,17 +21,18 @@ LaunchRecord& record() {
 SharedRecord::SharedRecord()
     : cells(SharedMemory::kCapacity, kGranuleLog2), written_(SharedMemory::kCapacity) {}
 
-void SharedRecord::block_begins() {
+void SharedRecord::block_begins(const SharedMemory& shared) {
   memset(written(), 0, end_dynamic_);
   if (end_static_ != 0) {
-    memset(written() + SharedMemory::kStatic, 0, end_static_ - SharedMemory::kStatic);
+    memset(written() + begin_static_, 0, end_static_ - begin_static_);
   }
+  begin_static_ = shared.static_begin;
   end_dynamic_ = end_static_ = 0;
 }
 
 void SharedRecord::mark_written(size_t offset, size_t bytes) {
   memset(written() + offset, 1, bytes);
-  size_t& end = offset < SharedMemory::kStatic ? end_dynamic_ : end_static_;
+  size_t& end = offset < begin_static_ ? end_dynamic_ : end_static_;
   end = std::max(end, offset + bytes);
 }
 
@@ -70,7 +71,7 @@ void LaunchRecord::begin_block(const Block& block) {
   begun_.push_back({block.grid, block.linear});
   of(block).order.begin(serial, block.threads.size());
   if (block.grid->before != nullptr) of(block).order.grid_meets(ended_[block.grid->before]);
-  of(block).shared.block_begins();
+  of(block).shared.block_begins(block.shared);
   of(block).cluster = nullptr;
   of(block).visits.clear();
   of(block).waits.begin(block.threads.size());

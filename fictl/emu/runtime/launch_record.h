@@ -27,7 +27,7 @@ class SharedRecord {
   static constexpr unsigned kGranuleLog2 = 1;  // exact for half precision, and half the cells of 1
 
   SharedRecord();
-  void block_begins();
+  void block_begins(const SharedMemory& shared);
 
   void mark_written(size_t offset, size_t bytes);
   // The first byte that nothing has been written to; `bytes` if there is none.
@@ -40,7 +40,7 @@ class SharedRecord {
 
   LazyMemory written_;      // a byte for each byte
   size_t end_dynamic_ = 0;  // of what is marked
-  size_t end_static_ = 0;
+  size_t begin_static_ = 0, end_static_ = 0;
 };
 
 // The latest access of a thread to shared memory of another block.

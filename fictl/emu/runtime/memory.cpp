@@ -1,6 +1,7 @@
 // Shared memory of a block: its variables, and cp.async into it.
 #include "memory.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "api.h"
@@ -23,6 +24,12 @@ SharedVariable* find(SharedMemory& shared, const void* key) {
     if (variable.key == key) return &variable;
   }
   return nullptr;
+}
+
+uint32_t static_begin(uint32_t dynamic_bytes) {
+  constexpr uint32_t kPage = 1024;
+  const uint32_t behind = (dynamic_bytes + SharedMemory::kGap + kPage - 1) / kPage * kPage;
+  return std::max(behind, SharedMemory::kStatic);
 }
 
 // Stops on too much shared memory. A GPU refuses such a launch, as it knows the size before.
@@ -95,7 +102,8 @@ void begin_shared(SharedMemory& shared, size_t dynamic_bytes) {
   map_shared(shared);
   shared.dynamic_bytes = static_cast<uint32_t>(dynamic_bytes);
   shared.static_bytes = 0;
-  shared.static_end = SharedMemory::kStatic;
+  shared.static_begin = static_begin(shared.dynamic_bytes);
+  shared.static_end = shared.static_begin;
   shared.variables.clear();
   shared.parts.clear();
   memset(shared.base, kPoison, dynamic_bytes);

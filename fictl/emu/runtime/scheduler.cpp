@@ -9,6 +9,7 @@
 #include "fiber.h"
 #include "hopper/engine.h"
 #include "hopper/mbarrier.h"
+#include "hopper/warpgroup.h"
 #include "report.h"
 #include "stuck.h"
 #include "system.h"
@@ -133,6 +134,7 @@ void thread_ends(Thread& thread) {
   block.warps[thread.warp].alive &= ~(uint32_t{1} << thread.lane);
   barriers_after_exit(thread);
   warps_after_exit(thread);
+  warpgroup_after_exit(thread);
   grid_after_exit(thread);
   cluster_after_exit(thread);
   if (block.alive == 0) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace fictl_emu {
@@ -16,6 +17,7 @@ namespace fictl_emu {
 struct Block;
 struct Cluster;
 struct Grid;
+struct Fragment;  // hopper/fragment.h
 struct Mbarrier;
 struct Clock;  // checker's: what a thread knows of others, beside its warp and its block
 class Engine;  // hopper/engine.h
@@ -33,6 +35,7 @@ enum class State : uint8_t {
   kActiveMask,
   kGrid,
   kCluster,
+  kWarpgroup,
   kYielded,
   kDone
 };
@@ -98,11 +101,14 @@ struct Warp {
   std::vector<Collective> collectives;
 };
 
+constexpr int kBarriers = 16;
+
 struct Barrier {
   int expected = 0;  // 0: the whole block
   int arrived = 0;
   Site site;  // of the first
   std::vector<Thread*> waiting;
+  uint32_t came[32] = {};  // lanes of each warp, of those that come as warps
   int votes = 0;
   int result = 0;
 };
@@ -179,7 +185,9 @@ struct SharedPart {
 struct SharedMemory {
   static constexpr uint32_t kCapacity = 512 << 10;
   static constexpr uint32_t kMostParts = 24;
-  static constexpr uint32_t kStatic = 256 << 10;  // offset of the first static variable
+  // Where static variables begin, unless dynamic memory reaches further. Why not beyond it: a
+  // descriptor of wgmma has 18 bits of an address.
+  static constexpr uint32_t kStatic = 188 << 10;
   static constexpr uint32_t kGap = 64;
   static constexpr uint32_t kWindow = 0x1000;  // the 32-bit address of `base`
 
@@ -189,6 +197,7 @@ struct SharedMemory {
   int process = 0;   // whose file it is
   uint32_t dynamic_bytes = 0;
   uint32_t static_bytes = 0;
+  uint32_t static_begin = kStatic;
   uint32_t static_end = kStatic;
   std::vector<SharedVariable> variables;
   std::vector<SharedPart> parts;
@@ -217,6 +226,31 @@ struct Cluster {
   Site site;  // of the latest arrival
 };
 
+// Four consecutive warps, the first at a multiple of four: what executes wgmma and setmaxnreg.
+struct Warpgroup {
+  static constexpr uint32_t kWarps = 4, kThreads = 128;
+
+  uint32_t first = 0;    // thread of the block
+  uint32_t threads = 0;  // that there are: the last one of a block may be smaller
+  uint32_t alive = 0;
+
+  // The instruction that some of its threads have come to.
+  const char* instruction = nullptr;
+  Site site;
+  uint32_t arrived = 0;
+  bool came[kThreads] = {};
+  const void* arguments[kThreads] = {};
+
+  // Products under way: accumulators that they hold, and what is not committed yet.
+  std::vector<std::shared_ptr<Fragment>> fragments;
+  uint32_t group = 0;        // that the next product belongs to
+  uint32_t uncommitted = 0;  // products in it
+  Site last_product;
+
+  int registers = 0;  // of each thread
+  int wanted = 0;     // by setmaxnreg.inc; 0: none
+};
+
 struct Block {
   Team* team = nullptr;
   Grid* grid = nullptr;
@@ -228,7 +262,9 @@ struct Block {
   uint32_t alive = 0;
   std::vector<Thread> threads;
   std::vector<Warp> warps;
-  Barrier barriers[16];
+  std::vector<Warpgroup> warpgroups;
+  int free_registers = 0;  // in the pool of setmaxnreg, of all threads together
+  Barrier barriers[kBarriers];
   std::map<uint32_t, Mbarrier> mbarriers;  // by offset
   SharedMemory shared;
 };

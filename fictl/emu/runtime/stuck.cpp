@@ -3,8 +3,10 @@
 #include <map>
 
 #include "hopper/mbarrier.h"
+#include "hopper/warpgroup.h"
 #include "masks.h"
 #include "report.h"
+#include "wait.h"
 
 namespace fictl_emu {
 
@@ -35,6 +37,14 @@ std::string barrier_name(const Thread& thread) {
          " threads have come)";
 }
 
+std::string in_warpgroup(const Thread& thread) {
+  const std::string registers = register_wait(thread);
+  if (!registers.empty()) return registers + ", " + at(thread.site);
+  const Warpgroup& group = thread.block->warpgroups[thread.warp / Warpgroup::kWarps];
+  return std::string("wait at ") + thread.operation + ", " + at(thread.site) + ", for " +
+         those_that_came(group, false) + " of their warpgroup";
+}
+
 std::string doing(const Thread& thread) {
   switch (thread.state) {
     case State::kDone:
@@ -47,6 +57,8 @@ std::string doing(const Thread& thread) {
       return std::string("wait at ") + thread.operation + " with mask " +
              mask_in_words(thread.mask) + ", " + at(thread.site) + ", for lanes " +
              missing_lanes(thread);
+    case State::kWarpgroup:
+      return in_warpgroup(thread);
     case State::kGrid:
       return "wait at grid.sync(), " + at(thread.site);
     case State::kCluster:
@@ -124,6 +136,11 @@ std::string two_masks(const Block& block) {
   return "";
 }
 
+bool comes_without_its_warp(const Thread& thread) {
+  return thread.state == State::kWarp && (same_operation(thread.operation, kBarSync) ||
+                                          same_operation(thread.operation, kBarArrive));
+}
+
 std::string cause_of_waiting(const Mbarrier& barrier) {
   return "mbarrier " + name_of(barrier) + " has " +
          std::to_string(barrier.expected - barrier.pending) + " of the " +
@@ -168,6 +185,44 @@ const Thread* one_that_waits(const Team& team) {
   return nullptr;
 }
 
+bool waits_for_its_warpgroup(const Thread& thread) {
+  return thread.state == State::kWarpgroup && register_wait(thread).empty();
+}
+
+struct Stuck {
+  const char* kind;
+  const Thread* thread;
+  std::string cause;
+};
+
+// The thread whose waiting says most, if there is one.
+Stuck what_is_stuck(const Team& team) {
+  const Thread* without_registers = nullptr;
+  for (const Block* block : team.blocks) {
+    for (const Thread& thread : block->threads) {
+      if (comes_without_its_warp(thread)) {
+        return {"barrier-mismatch", &thread,
+                "some lanes alone of a warp come to a barrier that counts whole warps: move it out "
+                "of the branch, and have one lane do only what one shall do"};
+      }
+      if (waits_for_its_warpgroup(thread)) {
+        return {"deadlock", &thread,
+                std::string("threads of a warpgroup have gone another way, or wait for something "
+                            "else, while the others wait for them at ") +
+                    thread.operation};
+      }
+      if (!register_wait(thread).empty()) without_registers = &thread;
+    }
+  }
+  if (without_registers != nullptr) {
+    return {"register-pool", without_registers,
+            "the registers that setmaxnreg.inc waits for are not given back: have the other "
+            "warpgroups come to setmaxnreg.dec first, and to numbers whose sum fits"};
+  }
+  const Thread* thread = one_that_waits(team);
+  return {"deadlock", thread, thread == nullptr ? "" : cause_of_deadlock(*thread->block)};
+}
+
 // Adds where the threads of the block of `thread` are.
 void file_stuck(Report& report, const Thread* thread) {
   if (thread != nullptr) report.raw("groups", groups_json(*thread->block->cluster));
@@ -197,12 +252,14 @@ std::string uneven_ranks(const Launch& launch) {
 
 void report_deadlock(const Team& team) {
   if (report_bytes(team)) return;
-  const Thread* thread = one_that_waits(team);
-  Report report("deadlock", thread);
+  const Stuck stuck = what_is_stuck(team);
+  const Thread* thread = stuck.thread;
+  Report report(stuck.kind, thread);
   if (thread != nullptr) {
     if (const void* pc = code_of(*thread)) report.place(pc);
     report.site(thread->site);
-    report.text("cause", cause_of_deadlock(*thread->block));
+    report.text("what", "no thread of the block can go on");
+    report.text("cause", stuck.cause);
   }
   file_stuck(report, thread);
 }

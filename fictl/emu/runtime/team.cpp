@@ -7,6 +7,7 @@
 #include "checker.h"
 #include "config.h"
 #include "fiber.h"
+#include "hopper/warpgroup.h"
 #include "scheduler.h"
 #include "signals.h"
 
@@ -70,6 +71,7 @@ void begin_barriers(Block& block) {
   for (Barrier& barrier : block.barriers) {
     barrier.expected = barrier.arrived = barrier.votes = 0;
     barrier.waiting.clear();
+    std::fill(std::begin(barrier.came), std::end(barrier.came), 0u);
   }
   block.mbarriers.clear();
 }
@@ -123,6 +125,7 @@ void begin_block(Team& team, Block& block, Grid& grid, Cluster& cluster,
       (uint64_t{block.index.z} * asked.grid.y + block.index.y) * asked.grid.x + block.index.x;
   begin_threads(block, asked.block);
   begin_warps(block);
+  begin_warpgroups(block);
   begin_barriers(block);
   begin_shared(block.shared, asked.dynamic_shared);
   team.blocks.push_back(&block);

@@ -5,6 +5,10 @@
 
 namespace fictl_emu {
 
+// The warp operations by which the lanes of a warp come to a named barrier.
+constexpr const char* kBarSync = "bar.sync";
+constexpr const char* kBarArrive = "bar.arrive";
+
 // Those that waited only for `thread` go on.
 void barriers_after_exit(Thread& thread);
 void warps_after_exit(Thread& thread);

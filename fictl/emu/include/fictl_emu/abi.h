@@ -61,6 +61,9 @@ void fictl_emu_cluster_dims(unsigned x, unsigned y = 1, unsigned z = 1);
 // `threads` 0: all of the block that have not returned.
 void fictl_emu_barrier(int id, int threads, const char* file, int line);
 void fictl_emu_barrier_arrive(int id, int threads, const char* file, int line);
+// The aligned forms: the lanes of a warp come together, and count as 32.
+void fictl_emu_bar_sync(int id, int threads, const char* file, int line);
+void fictl_emu_bar_arrive(int id, int threads, const char* file, int line);
 
 enum FictlEmuVote { FICTL_EMU_COUNT, FICTL_EMU_AND, FICTL_EMU_OR };
 int fictl_emu_barrier_vote(int predicate, int how, const char* file, int line);

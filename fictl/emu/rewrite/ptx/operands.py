@@ -109,6 +109,11 @@ class Names:
             return _SPECIAL[name]
         return _constant(text)
 
+    def operand_number(self, text: str) -> int | None:
+        """Return the number of an operand of the statement; None for what is none."""
+        reference = _REFERENCE.fullmatch(text)
+        return None if reference is None else self._number(reference)
+
     def type_of(self, text: str) -> str | None:
         """Return the type of a register declared in the statement; None for others."""
         return next((scope[text] for scope in reversed(self.scopes) if text in scope), None)

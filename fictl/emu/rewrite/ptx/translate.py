@@ -11,6 +11,7 @@ from fictl.emu.rewrite.ptx import (
     mbarrier,
     memory,
     warp,
+    wgmma,
 )
 from fictl.emu.rewrite.ptx.control import SITE, label
 from fictl.emu.rewrite.ptx.instruction import translate
@@ -18,7 +19,7 @@ from fictl.emu.rewrite.ptx.operands import Names, NotEmulated, register, registe
 from fictl.emu.rewrite.ptx.syntax import Label, Scope, Written
 
 # These modules register their translations when imported.
-FAMILIES = (arithmetic, bulk, cluster, control, convert, mbarrier, memory, warp)
+FAMILIES = (arithmetic, bulk, cluster, control, convert, mbarrier, memory, warp, wgmma)
 
 
 def translate_scope(scope: Scope, names: Names) -> str:
