@@ -55,8 +55,8 @@ class Config(NamedTuple):
         return {
             "type": OPERANDS[self.dtype],
             "out": OUTPUTS[self.out],
-            "major_a": "kRows" if self.rows_a else "kK",
-            "major_b": "kRows" if self.rows_b else "kK",
+            "major_a": "kMN" if self.rows_a else "kK",
+            "major_b": "kMN" if self.rows_b else "kK",
             "activation": ACTIVATIONS[self.activation].cpp_type,
             "has_bias": _cpp(self.has_bias),
             "has_c": _cpp(self.has_c),
