@@ -64,6 +64,8 @@ class Report:
         """Return the report for people: headline, place, other side, cause."""
         lines = [f"{self.kind}: {self.what}"]
         where = f"kernel {self.kernel}" if self.kernel else ""
+        if "rank" in self.facts:
+            where = ", ".join(filter(None, (where, f"rank {self.facts['rank']}")))
         lines += [", ".join(filter(None, (where, str(self.at or ""))))] if where or self.at else []
         lines += [f"at {self.place}", *(f"  called at {caller}" for caller in self.place.callers)]
         if self.other:
@@ -160,8 +162,10 @@ def _site(row: dict[str, Any], chains: Chains) -> Place:
     place = row.get("place", {})
     chain = _chain(place, chains)
     ours = [frame for frame in chain if not frame.is_emulator] or list(chain)
+    if not ours and "module" not in place:
+        return Place()
     if not ours:
-        return Place(f"{Path(place['module']).name}+{place['offset']:#x}" if place else "")
+        return Place(f"{Path(place['module']).name}+{place['offset']:#x}")
     callers = tuple(f"{frame.file}:{frame.line}" for frame in ours[1:])
     return Place(ours[0].file, ours[0].line, callers)
 

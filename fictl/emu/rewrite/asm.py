@@ -10,6 +10,7 @@ from fictl.emu.rewrite.ptx.instruction import TABLE
 from fictl.emu.rewrite.ptx.operands import Names, P
 from fictl.emu.rewrite.ptx.syntax import Scope, Written, parse
 from fictl.emu.rewrite.ptx.translate import translate_scope
+from fictl.emu.rewrite.ptx.wgmma import registers
 from fictl.emu.rewrite.scan import Edit, Malformed, closing, split
 
 _HEAD = re.compile(
@@ -71,16 +72,24 @@ def _names_a_declaration(text: str, index: int) -> bool:
 def _translate(sections: list[str], number: int) -> str | None:
     template = _template(sections[0])
     operands = _operands(sections)
-    if operands is None or not template.strip():
+    if operands is None:
         return None
+    if not template.strip():
+        # A fence on registers. To a host compiler "+f" is a register of the x87.
+        return 'asm volatile("" ::: "memory")' if operands else None
     scope = parse(template)
     if _is_of_the_host(scope):
         return None
     named = {operand.name: i for i, operand in enumerate(operands) if operand.name}
     names = Names(len(operands), named, labels=f"label{number}")
     body = translate_scope(scope, names)
-    before = " ".join(_before(i, operand) for i, operand in enumerate(operands))
-    after = " ".join(_after(i, operand) for i, operand in enumerate(operands) if operand.is_output)
+    held = set(map(names.operand_number, registers(scope)))
+    before = " ".join(_before(i, operand, i in held) for i, operand in enumerate(operands))
+    after = " ".join(
+        _after(i, operand)
+        for i, operand in enumerate(operands)
+        if operand.is_output and i not in held
+    )
     return f"do {{ {before} {body} {after} }} while (0)"
 
 
@@ -130,11 +139,16 @@ def _is_of_the_host(scope: Scope) -> bool:
     return first is not None and "." not in first.opcode and first.opcode not in TABLE
 
 
-def _before(number: int, operand: _Operand) -> str:
+def _before(number: int, operand: _Operand, is_held: bool) -> str:
+    """Declare the register; one that is held for longer than the statement is the variable itself."""
     name = f"fictl_emu_{number}"
     given = f"{P}in<{operand.register}>{operand.expression}"
     if operand.ties_to is not None:
         return f"auto& {name} = fictl_emu_{operand.ties_to}; {name} = {given};"
+    if is_held and operand.is_output:
+        return f"auto& {name} = {operand.expression};"
+    if is_held:
+        return f"const {P}Source {name} = {P}source{operand.expression};"
     constant = "" if operand.is_output else "const "
     return f"{constant}{operand.register} {name}{f' = {given}' if operand.is_read else '{}'};"
 

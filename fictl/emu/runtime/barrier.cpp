@@ -38,6 +38,7 @@ void release(Block& block, Barrier& barrier, const Thread* self) {
   barrier.arrived = 0;
   barrier.expected = 0;
   barrier.waiting.clear();
+  std::fill(std::begin(barrier.came), std::end(barrier.came), 0u);
   note_progress(*block.team);
 }
 
@@ -73,17 +74,24 @@ bool same(const Site& a, const Site& b) {
   stop_kernel();
 }
 
-// The barrier with one more thread that has come to it.
-Barrier& arrive(int id, int expected, const Site& site) {
+void require_number(int id, const Site& site) {
+  if (id >= 0 && id < kBarriers) return;
+  stop_at_count(site, "a barrier with the number " + std::to_string(id),
+                "a block has 16 barriers: 0, which is that of __syncthreads(), to 15");
+}
+
+// The barrier with `count` more threads that have come to it.
+Barrier& arrive(int id, int expected, const Site& site, int count = 1) {
   Block& block = *current()->block;
-  Barrier& barrier = block.barriers[id & 15];
+  require_number(id, site);
+  Barrier& barrier = block.barriers[id];
   if (expected % 32 != 0) {
     stop_at_count(site, "a barrier for " + std::to_string(expected) + " threads",
                   "it counts whole warps: name a multiple of 32, of threads and not of warps");
   }
-  if (expected != 0 && !check::may_arrive(*current(), id & 15)) {
+  if (expected != 0 && !check::may_arrive(*current(), id)) {
     stop_at_count(site,
-                  "this thread comes to named barrier " + std::to_string(id & 15) +
+                  "this thread comes to named barrier " + std::to_string(id) +
                       ", which others have just used, and nothing says that they have passed it",
                   "two groups of threads share the number of a barrier, so that it counts both: "
                   "give each group its own");
@@ -96,23 +104,88 @@ Barrier& arrive(int id, int expected, const Site& site) {
   } else if (id == 0 && expected == 0 && !same(barrier.site, site)) {
     stop_at_barrier("divergent-barrier", barrier, site, expected);
   }
-  ++barrier.arrived;
+  barrier.arrived += count;
   return barrier;
 }
 
-// A block that has ended is waited for in vain, as on a GPU.
-bool grid_complete(const Team& team) {
-  return team.at_grid_sync.size() == team.alive &&
-         std::all_of(team.blocks.begin(), team.blocks.end(),
-                     [](const Block* block) { return block->alive != 0; });
+// One lane of a warp that comes as a whole.
+struct Coming {
+  int id, threads;
+  uint32_t present;
+};
+
+void agree(void* const* lanes, uint32_t present) {
+  const auto& first = *static_cast<Coming*>(lanes[__builtin_ctz(present)]);
+  for (uint32_t left = present; left != 0; left &= left - 1) {
+    auto& lane = *static_cast<Coming*>(lanes[__builtin_ctz(left)]);
+    lane.present = present;
+    if (lane.id == first.id && lane.threads == first.threads) continue;
+    stop_at_count(current()->site,
+                  "lanes of one warp come to the named barriers " + std::to_string(first.id) +
+                      " and " + std::to_string(lane.id) + ", for " + std::to_string(first.threads) +
+                      " and " + std::to_string(lane.threads) + " threads",
+                  "bar counts whole warps: all lanes name the same barrier and number");
+  }
 }
 
-void release_grid(Team& team, const Thread* self) {
-  check::grid_met(team);
-  for (Thread* thread : team.at_grid_sync) {
+// Lets the lanes of the warp come together. Returns how many threads the calling lane counts as:
+// the first one stands for those that have returned, too.
+int come_as_warp(const char* name, int id, int threads, const Site& site) {
+  const Thread& self = *current();
+  const Warp& warp = self.block->warps[self.warp];
+  require_number(id, site);
+  Coming lane{id, threads, 0};
+  fictl_emu_warp(name, warp.lanes, &lane, agree, 0, site.file, site.line);
+  uint32_t& came = self.block->barriers[id].came[self.warp];
+  if ((came >> self.lane & 1) != 0) {
+    stop_at_count(site,
+                  "warp " + std::to_string(self.warp) + " comes to named barrier " +
+                      std::to_string(id) + " again before its first arrival there is used",
+                  "one barrier is used for two purposes, or its other side lags behind: give each "
+                  "use its own number, or wait for the other side in between");
+  }
+  came |= uint32_t{1} << self.lane;
+  const bool is_first = (lane.present & ((uint32_t{1} << self.lane) - 1)) == 0;
+  return is_first ? 1 + __builtin_popcount(warp.lanes & ~lane.present) : 1;
+}
+
+void sync(int id, int threads, int count, const Site& site) {
+  Thread& self = *current();
+  self.site = site;
+  self.barrier = id;
+  Barrier& barrier = arrive(id, threads, site, count);
+  barrier.waiting.push_back(&self);
+  if (complete(*self.block, barrier)) {
+    release(*self.block, barrier, &self);
+  } else {
+    wait(State::kBarrier);
+  }
+}
+
+void arrive_and_go_on(int id, int threads, int count, const Site& site) {
+  Thread& self = *current();
+  Barrier& barrier = arrive(id, threads, site, count);
+  check::arrived(self, barrier);
+  if (complete(*self.block, barrier)) release(*self.block, barrier, nullptr);
+}
+
+// A block that has ended is waited for in vain, as on a GPU.
+bool grid_complete(const Team& team, const Grid& grid) {
+  uint64_t alive = 0;
+  for (const Block* block : team.blocks) {
+    if (block->grid != &grid) continue;
+    if (block->alive == 0) return false;
+    alive += block->alive;
+  }
+  return grid.at_sync.size() == alive;
+}
+
+void release_grid(Team& team, Grid& grid, const Thread* self) {
+  check::grid_met(team, grid);
+  for (Thread* thread : grid.at_sync) {
     if (thread != self) make_ready(*thread);
   }
-  team.at_grid_sync.clear();
+  grid.at_sync.clear();
   note_progress(team);
 }
 
@@ -125,8 +198,9 @@ void barriers_after_exit(Thread& thread) {
   }
 }
 
-void grid_after_exit(Team& team) {
-  if (!team.at_grid_sync.empty() && grid_complete(team)) release_grid(team, nullptr);
+void grid_after_exit(Thread& thread) {
+  Grid& grid = *thread.block->grid;
+  if (!grid.at_sync.empty() && grid_complete(*team, grid)) release_grid(*team, grid, nullptr);
 }
 
 }  // namespace fictl_emu
@@ -134,25 +208,24 @@ void grid_after_exit(Team& team) {
 extern "C" {
 
 void fictl_emu_barrier(int id, int threads, const char* file, int line) {
+  fictl_emu::sync(id, threads, 1, {file, line});
+}
+
+void fictl_emu_bar_sync(int id, int threads, const char* file, int line) {
   using namespace fictl_emu;
-  Thread& self = *current();
-  self.site = {file, line};
-  self.barrier = id & 15;
-  Barrier& barrier = arrive(id, threads, self.site);
-  barrier.waiting.push_back(&self);
-  if (complete(*self.block, barrier)) {
-    release(*self.block, barrier, &self);
-  } else {
-    wait(State::kBarrier);
-  }
+  const Site site{file, line};
+  // All of the block: sync() sees by itself that some do not come.
+  sync(id, threads, threads == 0 ? 1 : come_as_warp(kBarSync, id, threads, site), site);
 }
 
 void fictl_emu_barrier_arrive(int id, int threads, const char* file, int line) {
+  fictl_emu::arrive_and_go_on(id, threads, 1, {file, line});
+}
+
+void fictl_emu_bar_arrive(int id, int threads, const char* file, int line) {
   using namespace fictl_emu;
-  Thread& self = *current();
-  Barrier& barrier = arrive(id, threads, {file, line});
-  check::arrived(self, barrier);
-  if (complete(*self.block, barrier)) release(*self.block, barrier, nullptr);
+  const Site site{file, line};
+  arrive_and_go_on(id, threads, come_as_warp(kBarArrive, id, threads, site), site);
 }
 
 int fictl_emu_barrier_vote(int predicate, int how, const char* file, int line) {
@@ -168,15 +241,16 @@ int fictl_emu_barrier_vote(int predicate, int how, const char* file, int line) {
 
 void fictl_emu_grid_sync(const char* file, int line) {
   using namespace fictl_emu;
-  if (!team->launch->asked->cooperative) {
+  Grid& grid = *current()->block->grid;
+  if (!grid.asked.cooperative) {
     fictl_emu_stop("bad-launch", "grid.sync() in a kernel that was not launched cooperatively",
                    file, line);
   }
   Thread& self = *current();
   self.site = {file, line};
-  team->at_grid_sync.push_back(&self);
-  if (grid_complete(*team)) {
-    release_grid(*team, &self);
+  grid.at_sync.push_back(&self);
+  if (grid_complete(*team, grid)) {
+    release_grid(*team, grid, &self);
   } else {
     wait(State::kGrid);
   }

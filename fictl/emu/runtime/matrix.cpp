@@ -1,71 +1,28 @@
 // Matrix instructions: what the 32 lanes of a warp hold together, moved and multiplied. The layouts
 // are those of the PTX manual; `group` is lane / 4 and `member` lane % 4 there and here.
-#include <fictl_emu/ptx/matrix.h>
-
-#include <algorithm>
 #include <memory>
+
+#include "elements.h"
 
 namespace fictl_emu::ptx {
 
 namespace {
 
-constexpr int kRows = 16, kColumns = 8, kDeepest = 64;
+constexpr int kRows = 16, kColumns = kVector, kDeepest = 64;
 
 // A word of a register holds neighbours along k, so that the words have one layout for all types.
 constexpr int kMostWords = 8;
 
-// One row of B or C, for the vector unit of whatever processor.
-using Columns = float __attribute__((vector_size(kColumns * sizeof(float))));
-
-// A float holds every element, and every sum of products of integers: 32 * 255 * 255 < 2^24.
 struct Product {
   uint32_t a_words[kRows * kMostWords];
   uint32_t b_words[kColumns * kMostWords];
   float a[kRows * kDeepest];  // by rows
   float b_columns[kColumns * kDeepest];
-  Columns b[kDeepest];
-  Columns c[kRows];
+  Floats b[kDeepest];
+  Floats c[kRows];
 };
 
 const Mma& lane_of(void* const* lanes, int i) { return *static_cast<const Mma*>(lanes[i]); }
-
-constexpr int width(Element type) {
-  if (type == Element::kTF32) return 32;
-  if (type == Element::kF16 || type == Element::kBF16) return 16;
-  return type == Element::kS4 || type == Element::kU4 ? 4 : 8;
-}
-
-template <Element type>
-float decode(uint32_t code) {
-  if constexpr (type == Element::kF16) return half_to_float(static_cast<uint16_t>(code));
-  if constexpr (type == Element::kBF16) return bfloat_to_float(static_cast<uint16_t>(code));
-  if constexpr (type == Element::kTF32) return bits<float>(code & 0xffffe000u);  // reads no more
-  if constexpr (type == Element::kE4M3) return e4m3_to_float(static_cast<uint8_t>(code));
-  if constexpr (type == Element::kE5M2) return e5m2_to_float(static_cast<uint8_t>(code));
-  if constexpr (type == Element::kS8) return static_cast<int8_t>(code);
-  if constexpr (type == Element::kU8) return static_cast<uint8_t>(code);
-  if constexpr (type == Element::kS4) return static_cast<int8_t>(code << 4) >> 4;
-  return static_cast<float>(code & 15);
-}
-
-template <Element type>
-void decode_all(const uint32_t* words, int count, float* to) {
-  constexpr int kPer = 32 / width(type);
-  for (int i = 0; i < count; ++i) {
-    for (int e = 0; e < kPer; ++e) to[i * kPer + e] = decode<type>(words[i] >> width(type) * e);
-  }
-}
-
-void decode_all(Element type, const uint32_t* words, int count, float* to) {
-  using Decoder = void (*)(const uint32_t*, int, float*);
-  static constexpr Decoder kDecoders[] = {
-      // in the order of Element
-      decode_all<Element::kF16>, decode_all<Element::kBF16>, decode_all<Element::kTF32>,
-      decode_all<Element::kS8>,  decode_all<Element::kU8>,   decode_all<Element::kS4>,
-      decode_all<Element::kU4>,  decode_all<Element::kE4M3>, decode_all<Element::kE5M2>,
-  };
-  kDecoders[static_cast<int>(type)](words, count, to);
-}
 
 // Register r of A has word member + 4 (r / 2) of row group + 8 (r % 2), that of B word
 // member + 4 r of column `group`. `words`: of a row of A, and of a column of B.
@@ -92,7 +49,7 @@ void decode(const Mma& kind, int words, Product& product) {
 void multiply(int depth, Product& product) {
   for (int row = 0; row < kRows; row += 2) {
     // Two rows at a time, so that neither waits for its last addition.
-    Columns upper = product.c[row], lower = product.c[row + 1];
+    Floats upper = product.c[row], lower = product.c[row + 1];
     const float* a = product.a + row * depth;
     for (int k = 0; k < depth; ++k) {
       upper += a[k] * product.b[k];
@@ -109,10 +66,6 @@ float& element(Product& product, int lane, int e) {
   return row[lane % 4 * 2 + e % 2];
 }
 
-bool is_integer_sum(Accumulator kind) {
-  return kind == Accumulator::kS32 || kind == Accumulator::kS32Saturated;
-}
-
 void read_c(void* const* lanes, Accumulator kind, Product& product) {
   for (int i = 0; i < 32; ++i) {
     const uint32_t* c = lane_of(lanes, i).c;
@@ -123,12 +76,6 @@ void read_c(void* const* lanes, Accumulator kind, Product& product) {
                                                            : bits<float>(c[e]);
     }
   }
-}
-
-uint32_t add(Accumulator kind, uint32_t c, float products) {
-  const int64_t sum = static_cast<int32_t>(c) + static_cast<int64_t>(products);
-  if (kind == Accumulator::kS32) return static_cast<uint32_t>(sum);
-  return static_cast<uint32_t>(std::min<int64_t>(std::max<int64_t>(sum, INT32_MIN), INT32_MAX));
 }
 
 void write_d(void* const* lanes, Accumulator kind, Product& product) {

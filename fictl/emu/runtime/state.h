@@ -1,19 +1,24 @@
 // State of the runtime while kernels run. A team is the blocks that must make progress together
-// (one; all of a cooperative grid) and runs on one thread of the operating system; every CUDA
-// thread of it is a fiber.
+// (one cluster; all of a cooperative grid; one cluster and more of each rank) and runs on one
+// thread of the operating system; every CUDA thread of it is a fiber.
 #pragma once
 
 #include <fictl_emu/abi.h>
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace fictl_emu {
 
 struct Block;
+struct Cluster;
+struct Fragment;  // hopper/fragment.h
+struct Grid;
 struct Mbarrier;
 struct Clock;  // checker's: what a thread knows of others, beside its warp and its block
 class Engine;  // hopper/engine.h
@@ -30,6 +35,8 @@ enum class State : uint8_t {
   kWarp,
   kActiveMask,
   kGrid,
+  kWarpgroup,
+  kCluster,
   kYielded,
   kDone
 };
@@ -68,6 +75,8 @@ struct alignas(64) Thread {
   int barrier = 0;
   std::vector<Copy> copies;
   int copy_group = 0;
+  uint32_t cluster_arrivals = 0;  // at the barrier of its cluster
+  uint32_t cluster_waits = 0;     // behind them: as many, or one fewer
   int copies_issued = 0;
   uint32_t bulk_group = 0;  // of bulk copies, that is open
 
@@ -93,11 +102,14 @@ struct Warp {
   std::vector<Collective> collectives;
 };
 
+constexpr int kBarriers = 16;
+
 struct Barrier {
   int expected = 0;  // 0: the whole block
   int arrived = 0;
   Site site;  // of the first
   std::vector<Thread*> waiting;
+  uint32_t came[32] = {};  // lanes of each warp, of those that come as warps
   int votes = 0;
   int result = 0;
 };
@@ -176,7 +188,9 @@ struct SharedPart {
 struct SharedMemory {
   static constexpr uint32_t kCapacity = 512 << 10;
   static constexpr uint32_t kMostParts = 24;
-  static constexpr uint32_t kStatic = 256 << 10;  // offset of the first static variable
+  // Where static variables begin, unless dynamic memory reaches further. Why not beyond it: a
+  // descriptor of wgmma has 18 bits of an address.
+  static constexpr uint32_t kStatic = 188 << 10;
   static constexpr uint32_t kGap = 64;
   static constexpr uint32_t kWindow = 0x1000;  // the 32-bit address of `base`
 
@@ -186,6 +200,7 @@ struct SharedMemory {
   int process = 0;   // whose file it is
   uint32_t dynamic_bytes = 0;
   uint32_t static_bytes = 0;
+  uint32_t static_begin = kStatic;
   uint32_t static_end = kStatic;
   std::vector<SharedVariable> variables;
   std::vector<SharedPart> parts;
@@ -204,24 +219,80 @@ struct SharedMemory {
   }
 };
 
+// Four consecutive warps, the first at a multiple of four: what executes wgmma and setmaxnreg.
+struct Warpgroup {
+  static constexpr uint32_t kWarps = 4, kThreads = 128;
+
+  uint32_t first = 0;    // thread of the block
+  uint32_t threads = 0;  // that there are: the last one of a block may be smaller
+  uint32_t alive = 0;
+
+  // The instruction that some of its threads have come to.
+  const char* instruction = nullptr;
+  Site site;
+  uint32_t arrived = 0;
+  bool came[kThreads] = {};
+  const void* arguments[kThreads] = {};
+
+  // Products under way: accumulators that they hold, and what is not committed yet.
+  std::vector<std::shared_ptr<Fragment>> fragments;
+  uint32_t group = 0;        // that the next product belongs to
+  uint32_t uncommitted = 0;  // products in it
+  Site last_product;
+
+  int registers = 0;  // of each thread
+  int wanted = 0;     // by setmaxnreg.inc; 0: none
+};
+
+// The blocks that reach one another's shared memory, with their common barrier.
+struct Cluster {
+  std::vector<Block*> blocks;  // by rank
+  uint32_t alive = 0;          // threads
+  uint32_t pending = 0;        // those of them that have not arrived in this phase
+  uint32_t phase = 0;
+  std::vector<Thread*> waiting;
+  Site site;  // of the latest arrival
+};
+
 struct Block {
   Team* team = nullptr;
+  Grid* grid = nullptr;
+  Cluster* cluster = nullptr;
+  FictlEmuCluster place{};  // in its cluster
   uint3 index{};
   uint64_t linear = 0;  // in its grid
   uint32_t slot = 0;    // in its team
   uint32_t alive = 0;
   std::vector<Thread> threads;
   std::vector<Warp> warps;
-  Barrier barriers[16];
+  std::vector<Warpgroup> warpgroups;
+  int free_registers = 0;  // in the pool of setmaxnreg, of all threads together
+  Barrier barriers[kBarriers];
   std::map<uint32_t, Mbarrier> mbarriers;  // by offset
   SharedMemory shared;
 };
 
+// A kernel that one rank has launched.
+struct Grid {
+  FictlEmuLaunch asked{};
+  int rank = 0;
+  Grid* before = nullptr;  // the previous one of its rank, which ends first
+  uint64_t clusters = 0;
+  std::atomic<uint64_t> next_cluster{0};  // in the schedule's order
+  std::atomic<uint64_t> blocks_left{0};   // that have not ended
+  dim3 required{0, 0, 0};                 // __cluster_dims__, where the launch has named none
+  std::vector<Thread*> at_sync;           // grid.sync()
+
+  uint64_t blocks() const { return uint64_t{asked.grid.x} * asked.grid.y * asked.grid.z; }
+};
+
+// What runs at once: a kernel, or those of several ranks.
 struct Launch {
-  const FictlEmuLaunch* asked;
-  uint64_t serial;  // every launch of the process has its own
-  uint64_t blocks;
-  std::atomic<uint64_t> next_block{0};  // in the schedule's order
+  std::deque<Grid> grids;
+  int ranks = 1;
+  uint64_t serial = 0;  // every launch of the process has its own
+  uint64_t blocks = 0;
+  std::atomic<uint64_t> begun{0};  // clusters, as the watchdog sees them
   std::atomic<bool> stopped{false};
   std::atomic<bool> overdue{false};  // the watchdog's patience is at its end
 };
@@ -229,14 +300,15 @@ struct Launch {
 struct Team {
   Launch* launch = nullptr;
   std::vector<Block*> blocks;
+  std::deque<Cluster> clusters;
   Thread* current = nullptr;
   const Block* shown = nullptr;  // whose blockIdx is visible
+  const Grid* shown_grid = nullptr;
 
   Queue fresh;  // not started yet, in the schedule's order
   Queue ready;
   Queue yielded;                // spinning
   std::vector<Thread*> asking;  // in __activemask()
-  std::vector<Thread*> at_grid_sync;
   uint32_t alive = 0;
   Engine* engine = nullptr;  // what threads have issued and does not run on their fibers
 

@@ -36,17 +36,22 @@ _SPECIAL = {
             ("ntid", "blockDim"),
             ("ctaid", "blockIdx"),
             ("nctaid", "gridDim"),
-            ("clusterid", "blockIdx"),
-            ("nclusterid", "gridDim"),
         )
         for axis in "xyz"
     },
-    # Each cluster consists of one block.
-    **{f"cluster_ctaid.{axis}": "0u" for axis in "xyz"},
-    **{f"cluster_nctaid.{axis}": "1u" for axis in "xyz"},
-    "cluster_ctarank": "0u",
-    "cluster_nctarank": "1u",
-    "is_explicit_cluster": "false",
+    **{
+        f"{name}.{axis}": f"::fictl_emu_cluster().{member}.{axis}"
+        for name, member in (
+            ("clusterid", "index"),
+            ("nclusterid", "count"),
+            ("cluster_ctaid", "block"),
+            ("cluster_nctaid", "shape"),
+        )
+        for axis in "xyz"
+    },
+    "cluster_ctarank": "::fictl_emu_cluster().rank",
+    "cluster_nctarank": "::fictl_emu_cluster().blocks",
+    "is_explicit_cluster": "(::fictl_emu_cluster().is_explicit != 0)",
     "laneid": f"{P}lane()",
     "warpid": "::fictl_emu_registers.warp",
     "nwarpid": f"{P}warps()",
@@ -103,6 +108,11 @@ class Names:
         if name in _SPECIAL:
             return _SPECIAL[name]
         return _constant(text)
+
+    def operand_number(self, text: str) -> int | None:
+        """Return the number of an operand of the statement; None for what is none."""
+        reference = _REFERENCE.fullmatch(text)
+        return None if reference is None else self._number(reference)
 
     def type_of(self, text: str) -> str | None:
         """Return the type of a register declared in the statement; None for others."""

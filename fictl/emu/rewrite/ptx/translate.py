@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from fictl.emu.rewrite.ptx import arithmetic, bulk, control, convert, mbarrier, memory, warp
+from fictl.emu.rewrite.ptx import (
+    arithmetic,
+    bulk,
+    cluster,
+    control,
+    convert,
+    mbarrier,
+    memory,
+    warp,
+    wgmma,
+)
 from fictl.emu.rewrite.ptx.control import SITE, label
 from fictl.emu.rewrite.ptx.instruction import translate
 from fictl.emu.rewrite.ptx.operands import Names, NotEmulated, register, register_type
 from fictl.emu.rewrite.ptx.syntax import Label, Scope, Written
 
 # These modules register their translations when imported.
-FAMILIES = (arithmetic, bulk, control, convert, mbarrier, memory, warp)
+FAMILIES = (arithmetic, bulk, cluster, control, convert, mbarrier, memory, warp, wgmma)
 
 
 def translate_scope(scope: Scope, names: Names) -> str:

@@ -81,18 +81,23 @@ def warp_barrier(i: Instruction) -> str:
     return f"{P}warp_barrier({i.get(0, 'b32')});"
 
 
+def _barrier_function(i: Instruction) -> str:
+    """Return `bar` for the forms that whole warps come to, `barrier` for those of threads."""
+    return "bar" if i.take("aligned") or i.name.startswith("bar.") else "barrier"
+
+
 @emulates(*(f"{name}.sync" for name in _BARRIERS))
 def barrier(i: Instruction) -> str:
-    i.ignore("aligned")
+    function = _barrier_function(i)
     i.done(1, 2)
-    return f"{P}barrier({', '.join(i.get(index, 'u32') for index in range(len(i.operands)))});"
+    return f"{P}{function}({', '.join(i.get(index, 'u32') for index in range(len(i.operands)))});"
 
 
 @emulates(*(f"{name}.arrive" for name in _BARRIERS))
 def arrive(i: Instruction) -> str:
-    i.ignore("aligned")
+    function = _barrier_function(i)
     i.done(2)
-    return f"{P}barrier_arrive({i.get(0, 'u32')}, {i.get(1, 'u32')});"
+    return f"{P}{function}_arrive({i.get(0, 'u32')}, {i.get(1, 'u32')});"
 
 
 @emulates(*(f"{name}.red" for name in _BARRIERS))
@@ -106,7 +111,7 @@ def barrier_vote(i: Instruction) -> str:
 
 # ---- matrices ----
 
-_ELEMENTS = {
+ELEMENTS = {
     "f16": "kF16",
     "bf16": "kBF16",
     "tf32": "kTF32",
@@ -131,7 +136,7 @@ def multiply(i: Instruction) -> str:
         raise NotEmulated("mma")
     d, a, b, c = i.modifiers
     i.modifiers = []
-    if c != d or a not in _ELEMENTS or b not in _ELEMENTS:
+    if c != d or a not in ELEMENTS or b not in ELEMENTS:
         raise NotEmulated("mma")
     i.done(4)
     depth, registers = int(shape.removeprefix("m16n8k")), 2 if d == "f16" else 4
@@ -146,7 +151,7 @@ def multiply(i: Instruction) -> str:
     accumulator = {"f32": "kF32", "f16": "kF16", "s32": "kS32"}[d]
     accumulator += "Saturated" if saturated and d == "s32" else ""
     kind = (
-        f"{P}Element::{_ELEMENTS[a]}, {P}Element::{_ELEMENTS[b]}, "
+        f"{P}Element::{ELEMENTS[a]}, {P}Element::{ELEMENTS[b]}, "
         f"{P}Accumulator::{accumulator}, {depth}"
     )
     results = " ".join(

@@ -5,3 +5,4 @@
 #include <fictl_emu/ptx/matrix.h>
 #include <fictl_emu/ptx/memory.h>
 #include <fictl_emu/ptx/warp.h>
+#include <fictl_emu/ptx/wgmma.h>

@@ -173,6 +173,12 @@ inline void barrier(uint32_t id, uint32_t threads = 0, FICTL_EMU_HERE) {
 inline void barrier_arrive(uint32_t id, uint32_t threads, FICTL_EMU_HERE) {
   fictl_emu_barrier_arrive(static_cast<int>(id), static_cast<int>(threads), file, line);
 }
+inline void bar(uint32_t id, uint32_t threads = 0, FICTL_EMU_HERE) {
+  fictl_emu_bar_sync(static_cast<int>(id), static_cast<int>(threads), file, line);
+}
+inline void bar_arrive(uint32_t id, uint32_t threads, FICTL_EMU_HERE) {
+  fictl_emu_bar_arrive(static_cast<int>(id), static_cast<int>(threads), file, line);
+}
 inline int barrier_vote(FictlEmuVote how, uint32_t id, bool vote, FICTL_EMU_HERE) {
   if (id != 0) fictl_emu_missing("PTX instruction bar.red of a barrier but the first", file, line);
   return fictl_emu_barrier_vote(vote, how, file, line);

@@ -23,16 +23,19 @@ namespace fictl::device {
 
 enum class Major { kK, kMN };
 
+// Why two halves: the upper one never changes, and an addition to the lower one is one instruction.
 struct TileDescriptor {
-  uint64_t bits;
+  uint32_t low;
+  uint32_t high;
 
   // Of the tile that begins `bytes` after this one.
-  __device__ TileDescriptor advance(uint32_t bytes) const { return {bits + (bytes >> 4)}; }
+  __device__ TileDescriptor advance(uint32_t bytes) const { return {low + (bytes >> 4), high}; }
+  __device__ uint64_t bits() const { return uint64_t{high} << 32 | low; }
 };
 
 namespace descriptor {
 
-__host__ __device__ constexpr uint64_t layout_bits(Swizzle swizzle) {
+__host__ __device__ constexpr uint32_t layout_bits(Swizzle swizzle) {
   return swizzle == Swizzle::k128  ? 1
          : swizzle == Swizzle::k64 ? 2
          : swizzle == Swizzle::k32 ? 3
@@ -41,8 +44,8 @@ __host__ __device__ constexpr uint64_t layout_bits(Swizzle swizzle) {
 
 __device__ inline TileDescriptor make(const void* tile, Swizzle swizzle, uint32_t leading_bytes,
                                       uint32_t stride_bytes) {
-  return {uint64_t{(shared_address(tile) & 0x3FFFF) >> 4} | uint64_t{leading_bytes >> 4} << 16 |
-          uint64_t{stride_bytes >> 4} << 32 | layout_bits(swizzle) << 62};
+  return {(shared_address(tile) & 0x3FFFF) >> 4 | leading_bytes >> 4 << 16,
+          stride_bytes >> 4 | layout_bits(swizzle) << 30};
 }
 
 }  // namespace descriptor

@@ -27,6 +27,12 @@ struct RingPosition {
       parity ^= 1;
     }
   }
+  // Passes over stages that another consumer uses.
+  __device__ void skip(int count) {
+    stage += count;
+    parity ^= stage / kStages & 1;
+    stage %= kStages;
+  }
 };
 
 template <int kStages>
@@ -60,8 +66,11 @@ struct Ring {
 
   __device__ void wait_full(const Position& at) { full[at.stage].wait(at.parity); }
   __device__ void release(const Position& at) { empty[at.stage].arrive(); }
-  // The same at the producer of the block of that rank in the cluster.
-  __device__ void release_at(const Position& at, uint32_t rank) { empty[at.stage].arrive_at(rank); }
+  // The same at the producer of the block of that rank in the cluster, when wgmma alone has read
+  // the stage; a warp that has read it by ordinary loads calls empty[...].arrive_at().
+  __device__ void release_at(const Position& at, uint32_t rank) {
+    empty[at.stage].arrive_unordered_at(rank);
+  }
 };
 
 }  // namespace fictl::device

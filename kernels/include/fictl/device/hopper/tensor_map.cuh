@@ -146,7 +146,7 @@ inline cudaError_t make_tensor_map(const TensorMapSpec& spec, CUtensorMap* map) 
   const CUresult result =
       encode(map, spec.type, spec.dimensions, const_cast<void*>(spec.data), spec.size,
              spec.stride_bytes + 1, spec.box, element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             driver_swizzle(spec.swizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             driver_swizzle(spec.swizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }

@@ -22,7 +22,7 @@
           ";\n"                                                                                   \
           "}"                                                                                     \
           : FICTL_WGMMA_OPERANDS D                                                                \
-          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(adds)),                                \
+          : "l"(a.bits()), "l"(b.bits()), "r"(static_cast<int>(adds)),                            \
             "n"(static_cast<int>(kMajorA == Major::kMN)),                                         \
             "n"(static_cast<int>(kMajorB == Major::kMN)));                                        \
     }                                                                                             \
@@ -39,8 +39,8 @@
           ";\n"                                                                                   \
           "}"                                                                                     \
           : FICTL_WGMMA_OPERANDS D                                                                \
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(adds)), \
-            "n"(static_cast<int>(kMajorB == Major::kMN)));                                        \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits()),                            \
+            "r"(static_cast<int>(adds)), "n"(static_cast<int>(kMajorB == Major::kMN)));           \
     }                                                                                             \
   };
 
@@ -61,7 +61,7 @@
           ", adds, 1, 1;\n"                                                                        \
           "}"                                                                                      \
           : FICTL_WGMMA_OPERANDS D                                                                 \
-          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(adds)));                                \
+          : "l"(a.bits()), "l"(b.bits()), "r"(static_cast<int>(adds)));                            \
     }                                                                                              \
     template <Major kMajorB>                                                                       \
     __device__ static void registers(float (&d)[N / 2], const uint32_t (&a)[4], TileDescriptor b,  \
@@ -77,6 +77,7 @@
           ", adds, 1, 1;\n"                                                                        \
           "}"                                                                                      \
           : FICTL_WGMMA_OPERANDS D                                                                 \
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(adds))); \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits()),                             \
+            "r"(static_cast<int>(adds)));                                                          \
     }                                                                                              \
   };

@@ -1,0 +1,321 @@
+// GEMM for Hopper: D[i] = epilogue(A[i] B[i]^T) with bulk tensor copies and wgmma, for 16-bit
+// operands.
+//
+// Algorithm: a persistent grid, one block an SM. In each block one thread loads tiles of both
+// operands into a ring of stages; two warpgroups multiply them, and store their sums while the next
+// tile's stages arrive.
+//
+//   producer        load 0 | load 1 | ...              | next tile ...
+//   warpgroup 1, 2           multiply 0 | multiply 1 ... | epilogue, bulk stores | next tile
+//
+// Traffic: a tile of 128 x 256 reads 48 KiB for 4 MFLOP, 85 FLOP a byte of L2; blocks in a cluster
+// of 2 share one operand, which makes it 128. Tiles run in groups, so that device memory is read
+// little more than once.
+//
+// Tiling: 128 x 256 is the largest whose sums (128 registers a thread) leave room for everything
+// else, and each instruction of 64 x 256 x 16 reads 80 of the 128 bytes a clock that shared memory
+// gives. Smaller tiles fill the SMs where there are few of them: choice.cuh weighs that.
+#pragma once
+
+#include <algorithm>
+
+#include <fictl/device/cluster.cuh>
+#include <fictl/device/hopper/elect.cuh>
+#include <fictl/device/hopper/guard.cuh>
+#include <fictl/device/hopper/registers.cuh>
+#include <fictl/device/hopper/tile_order.cuh>
+#include <fictl/device/launch.cuh>
+#include <fictl/gemm/problem.cuh>
+#include <fictl/gemm/sm90/partial.cuh>
+#include <fictl/gemm/sm90/store.cuh>
+
+namespace fictl::gemm {
+
+// What the kernel takes beside the maps.
+template <typename Tile, typename Out, typename Epilogue>
+struct DenseArguments {
+  Destination<Out> d;
+  WorkPlan work;
+  device::TileOrder order;  // of clusters of tiles, in one matrix
+  int x_rows;               // of X, a tile: Tile::kX, or less so that tiles fill the SMs evenly
+  uint32_t stage_bytes;
+  bool x_repeats;  // one matrix for the whole batch
+  bool y_repeats;
+  PartialSums<Tile> partial;
+  Epilogue epilogue;
+};
+
+namespace sm90 {
+
+constexpr int kProducerRegisters = 40;
+constexpr int kConsumerRegisters = 232;
+
+// Named barriers; the turns of ping-pong come after those of the warpgroups.
+enum Barrier { kWarpgroupBarrier = 1, kTurnBarrier = kWarpgroupBarrier + kConsumers };
+
+// Where a tile of a work item begins, for one block of a cluster.
+struct TileStart {
+  int batch;
+  int x;
+  int y;
+};
+
+template <typename Tile>
+__device__ TileStart tile_start(const device::TileOrder& order, int x_rows, int tile,
+                                ClusterPlace<Tile> place) {
+  const int tiles = order.rows * order.columns;
+  const device::TilePlace at = order.place(tile % tiles);
+  return {tile / tiles, (at.row * Tile::kClusterX + place.x) * x_rows,
+          (at.column * Tile::kClusterY + place.y) * Tile::kY};
+}
+
+// Adds the parts of a tile that the next workers have left.
+template <typename Tile>
+__device__ void add_later_parts(Sums<Tile>& sums, const PartialSums<Tile>& partial,
+                                const WorkPlan& work, WorkItem item, int worker, int rank, int part,
+                                int thread) {
+  const int64_t tile_end = int64_t{item.tile - work.whole + 1} * work.steps;
+  for (int other = worker + 1; work.before(other) < tile_end; ++other) {
+    if (work.before(other) == work.before(other + 1)) continue;  // has nothing
+    partial.add(sums, other * Tile::kClusterBlocks + rank, part, thread);
+  }
+}
+
+}  // namespace sm90
+
+template <typename T, typename Out, typename Tile, device::Major kMajorX, device::Major kMajorY,
+          typename Epilogue>
+__global__ void __launch_bounds__(Tile::kThreads, 1)
+    DenseKernel(const __grid_constant__ CUtensorMap x_map,
+                const __grid_constant__ CUtensorMap y_map,
+                const __grid_constant__ CUtensorMap d_map,
+                const __grid_constant__ DenseArguments<Tile, Out, Epilogue> arguments) {
+#ifdef FICTL_HOPPER
+  using Stage = Stages<Tile, kMajorX, kMajorY>;
+  using Shared = SharedTiles<Stage>;
+  extern __shared__ unsigned char dynamic_shared[];
+  // The launch asks for a pattern more than there is, so that the tiles can begin at one.
+  const uint32_t misaligned = device::shared_address(dynamic_shared) % kPatternBytes;
+  Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared +
+                                              (misaligned == 0 ? 0 : kPatternBytes - misaligned));
+
+  const int role = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / device::kWarpgroup, 0);
+  const int rank = Tile::kClusterBlocks == 1 ? 0 : device::Cluster::rank();
+  const ClusterPlace<Tile> place(rank);
+  const int worker = static_cast<int>(blockIdx.x) / Tile::kClusterBlocks;
+  if (threadIdx.x == 0) {
+    shared.ring.init(Tile::kConsumerWarps * Tile::kSenders);
+    device::prefetch_tensor_map(x_map);
+    device::prefetch_tensor_map(y_map);
+  }
+  if constexpr (Tile::kClusterBlocks == 1) {
+    __syncthreads();
+  } else {
+    device::Cluster::sync();
+  }
+
+  // The next kernel's blocks may take the SMs as they become free; it waits for this one's results.
+  device::pdl_trigger();
+
+  WorkList items(arguments.work, worker);
+  WorkItem item;
+  typename decltype(shared.ring)::Position at;
+  if (role == 0) {
+    device::give_registers_up<sm90::kProducerRegisters>();
+    if (threadIdx.x < 32 && device::elect_lane()) {
+      device::pdl_wait();
+      while (items.next(&item)) {
+        const auto start =
+            sm90::tile_start<Tile>(arguments.order, arguments.x_rows, item.tile, place);
+        const int k = item.begin * Tile::kStepK;
+        load_stages<Tile, Stage, kMajorX, kMajorY>(
+            shared, at, x_map, y_map,
+            {{arguments.x_repeats ? 0 : start.batch, start.x, k},
+             {arguments.y_repeats ? 0 : start.batch, start.y, k}},
+            place, item.steps(), arguments.stage_bytes);
+      }
+      // Other blocks' barriers and this one's memory must exist until all copies have been used.
+      if constexpr (Tile::kClusterBlocks > 1) shared.ring.drain(at);
+    }
+  } else {
+    device::take_registers<sm90::kConsumerRegisters>();
+    const int warpgroup = role - 1;
+    const int thread = static_cast<int>(threadIdx.x) % device::kWarpgroup;
+    const device::NamedBarrier together{sm90::kWarpgroupBarrier + warpgroup, device::kWarpgroup};
+    const device::NamedBarrier my_turn{sm90::kTurnBarrier + warpgroup,
+                                       kConsumers * device::kWarpgroup};
+    const device::NamedBarrier next_turn{sm90::kTurnBarrier + 1 - warpgroup,
+                                         kConsumers * device::kWarpgroup};
+    // Which part of a tile's rows, and of what a block leaves for others.
+    const int part = Tile::kPingPong ? 0 : warpgroup;
+    const int first_row = part * Tile::kRows;
+    TileStore<Tile, Out, Epilogue> out(shared.panels[warpgroup], d_map, arguments.d,
+                                       arguments.epilogue, together, thread);
+    device::pdl_wait();
+    if (Tile::kPingPong && warpgroup == 1) next_turn.arrive();
+    int turn = 0;
+    for (; items.next(&item); ++turn) {
+      if (Tile::kPingPong && turn % kConsumers != warpgroup) {
+        at.skip(item.steps());
+        continue;
+      }
+      Sums<Tile> sums;
+      if constexpr (Tile::kPingPong) my_turn.sync();
+      multiply_stages<T, Tile, Stage, kMajorX, kMajorY>(sums, shared, at, first_row, item.steps(),
+                                                        thread % 32);
+      if constexpr (Tile::kPingPong) next_turn.arrive();
+      if (item.begin > 0) {
+        arguments.partial.leave(sums, blockIdx.x, part, thread);
+        together.sync();
+        if (thread == 0) arguments.partial.announce(blockIdx.x, part);
+        continue;
+      }
+      if (item.end < arguments.work.steps) {
+        sm90::add_later_parts<Tile>(sums, arguments.partial, arguments.work, item, worker, rank,
+                                    part, thread);
+      }
+      const auto start =
+          sm90::tile_start<Tile>(arguments.order, arguments.x_rows, item.tile, place);
+      if constexpr (Tile::kExchanged) {
+        out.store(sums, start.batch, start.y, start.x + first_row, start.x + arguments.x_rows);
+      } else {
+        out.store(sums, start.batch, start.x + first_row, start.y, arguments.d.n);
+      }
+    }
+    // Takes the signal that the last tile's warpgroup has given.
+    if (Tile::kPingPong && turn % kConsumers == warpgroup) my_turn.sync();
+    out.finish();
+  }
+#endif
+}
+
+// Whether the copy engine can address a matrix: the base and all strides are multiples of 16 bytes.
+template <typename U>
+bool bulk_addressable(const U* data, int64_t rows, int64_t row_stride, int64_t batch,
+                      int64_t batch_stride) {
+  const auto fits = [](int64_t extent, int64_t stride) {
+    const int64_t bytes = stride * static_cast<int64_t>(sizeof(U));
+    return extent <= 1 || (bytes % 16 == 0 && bytes >= 0 && bytes < int64_t{1} << 40);
+  };
+  return reinterpret_cast<uintptr_t>(data) % 16 == 0 && fits(rows, row_stride) &&
+         fits(batch, batch_stride);
+}
+
+namespace sm90 {
+
+template <device::Major kMajor>
+struct MajorValue {
+  static constexpr device::Major kValue = kMajor;
+};
+
+// A stride that counts for nothing, as there is one row, is made one that a map accepts.
+inline int64_t usable_stride(int64_t extent, int64_t stride) {
+  return extent > 1 ? stride : int64_t{kPanelK};
+}
+
+template <typename Tile>
+WorkPlan plan_work(int64_t tiles, int steps, int sm_count, bool divide) {
+  constexpr int kLeastSteps = 4;  // of a part, so that it is worth its sums' way through memory
+  const int64_t most = std::max(1, sm_count / Tile::kClusterBlocks);
+  WorkPlan plan;
+  plan.tiles = static_cast<int>(tiles);
+  plan.steps = steps;
+  plan.whole = static_cast<int>(divide ? tiles / most * most : tiles);
+  const int64_t parts = (tiles - plan.whole) * std::max(1, steps / kLeastSteps);
+  plan.workers = static_cast<int>(std::min(most, std::max<int64_t>(plan.whole, parts)));
+  return plan;
+}
+
+}  // namespace sm90
+
+// Bytes of workspace that Dense() needs to divide tiles.
+template <typename Tile>
+int64_t dense_workspace_bytes(int sm_count) {
+  return PartialSums<Tile>::bytes(sm_count);
+}
+
+// `divide`: tiles that do not fill a round of the SMs are divided along K; needs workspace.
+// Requires k > 0, and operands that bulk_addressable() accepts, whose contiguous dimensions are
+// kMajorA and kMajorB.
+template <typename Tile, device::Major kMajorA, device::Major kMajorB, typename T, typename Out,
+          typename Epilogue>
+cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, bool divide,
+                      int group, int x_rows, cudaStream_t stream, bool pdl) {
+  constexpr bool kExchanged = Tile::kExchanged;
+  constexpr device::Major kMajorX = kExchanged ? kMajorB : kMajorA;
+  constexpr device::Major kMajorY = kExchanged ? kMajorA : kMajorB;
+  constexpr auto* kKernel = &DenseKernel<T, Out, Tile, kMajorX, kMajorY, Epilogue>;
+  if (p.empty()) return cudaSuccess;
+  // Fewer rows than the tile has: exchanged tiles along K alone, which no other block shares.
+  const bool whole_tile = x_rows == Tile::kX;
+  const bool may_be_less = kExchanged && kMajorX == device::Major::kK && Tile::kClusterY == 1 &&
+                           x_rows > 0 && x_rows < Tile::kX && x_rows % 8 == 0;
+  if (!whole_tile && !may_be_less) return cudaErrorInvalidValue;
+
+  CUtensorMap maps[3] = {};
+  const auto operand = [&p](auto major, const T* data, int rows, int64_t row_stride,
+                            int64_t k_stride, int64_t batch_stride, int box) {
+    constexpr device::Major kMajor = decltype(major)::kValue;
+    constexpr bool kAlongK = kMajor == device::Major::kK;
+    const int64_t stride =
+        kAlongK ? sm90::usable_stride(rows, row_stride) : sm90::usable_stride(p.k, k_stride);
+    return operand_map<kMajor>(data, p.batch, rows, p.k, stride, batch_stride, box);
+  };
+  const int x_box = x_rows / Tile::kClusterY, y_box = Tile::kY / Tile::kClusterX;
+  const auto a = operand(sm90::MajorValue<kMajorA>(), p.a, p.m, p.a_row, p.a_k, p.a_batch,
+                         kExchanged ? y_box : x_box);
+  const auto b = operand(sm90::MajorValue<kMajorB>(), p.b, p.n, p.b_row, p.b_k, p.b_batch,
+                         kExchanged ? x_box : y_box);
+  cudaError_t status = device::make_tensor_map(kExchanged ? b : a, &maps[0]);
+  if (status == cudaSuccess) status = device::make_tensor_map(kExchanged ? a : b, &maps[1]);
+  if (status != cudaSuccess) return status;
+
+  constexpr int kColumnsPerOutput = Epilogue::kColumnsPerOutput;
+  DenseArguments<Tile, Out, Epilogue> arguments = {};
+  arguments.epilogue = epilogue;
+  arguments.d = {p.d, p.m, p.n, sm90::usable_stride(p.m, p.d_row), p.d_batch, false};
+  arguments.x_rows = x_rows;
+  using Stage = Stages<Tile, kMajorX, kMajorY>;
+  arguments.stage_bytes =
+      Stage::kBytes - (Tile::kX - x_rows) * Tile::kPanelsK * static_cast<uint32_t>(kRowBytes);
+  // A bulk store of a panel would write what lies between this tile's last row of X and the next.
+  arguments.d.bulk = x_rows == Tile::kX && bulk_addressable(p.d, p.m, p.d_row, p.batch, p.d_batch);
+  if (arguments.d.bulk) {
+    status = device::make_tensor_map(
+        destination_map<Tile, Out, kColumnsPerOutput>(arguments.d, p.batch), &maps[2]);
+    if (status != cudaSuccess) return status;
+  }
+
+  const auto ceil_divide = [](int x, int by) { return x / by + (x % by != 0); };
+  const int x_extent = kExchanged ? p.n : p.m, y_extent = kExchanged ? p.m : p.n;
+  arguments.order = {ceil_divide(x_extent, x_rows * Tile::kClusterX),
+                     ceil_divide(y_extent, Tile::kY * Tile::kClusterY), group};
+  const int64_t tiles = int64_t{arguments.order.rows} * arguments.order.columns * p.batch;
+  if (tiles > INT32_MAX) return cudaErrorInvalidValue;
+  const WorkPlan work =
+      sm90::plan_work<Tile>(tiles, ceil_divide(p.k, Tile::kStepK), p.sm_count, divide);
+  arguments.work = work;
+  arguments.x_repeats = (kExchanged ? p.b_batch : p.a_batch) == 0;
+  arguments.y_repeats = (kExchanged ? p.a_batch : p.b_batch) == 0;
+  const int blocks = work.workers * Tile::kClusterBlocks;
+  if (work.divides()) {
+    if (p.workspace_bytes < PartialSums<Tile>::bytes(blocks)) return cudaErrorInvalidValue;
+    arguments.partial.sums = static_cast<float*>(p.workspace);
+    arguments.partial.flags =
+        reinterpret_cast<int*>(arguments.partial.sums + blocks * PartialSums<Tile>::kBlockFloats);
+    status =
+        cudaMemsetAsync(arguments.partial.flags, 0, PartialSums<Tile>::flag_bytes(blocks), stream);
+    if (status != cudaSuccess) return status;
+  }
+
+  device::LaunchConfig config;
+  config.grid = dim3(blocks);
+  config.block = dim3(Tile::kThreads);
+  config.stream = stream;
+  config.shared_bytes = sizeof(SharedTiles<Stages<Tile, kMajorX, kMajorY>>) + kPatternBytes;
+  config.cluster = dim3(Tile::kClusterBlocks, 1, 1);
+  config.pdl = pdl && !work.divides();  // the flags are set to zero before
+  return device::launch<kKernel>(config, maps[0], maps[1], maps[2], arguments);
+}
+
+}  // namespace fictl::gemm
