@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from fictl import settings
 from fictl.arch import Arch
+from fictl.emu.ranks import Ranks
 from fictl.emu.report import Report, read_reports
 from fictl.emu.schedule import Schedule
+from fictl.emu.watched import TensorRow, Watched, row_of
 from fictl.errors import FictlError
+
+__all__ = ["ARCH", "MOST_ELEMENTS", "EmulatedDevice", "Watched"]
 
 _ABI = 1
 _PATIENCE_MS = 2000
@@ -39,32 +44,6 @@ class _Config(ctypes.Structure):
     )
 
 
-class _Tensor(ctypes.Structure):
-    """Mirrors the struct of runtime/tensors.h: same fields, same order."""
-
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("name", ctypes.c_char_p),
-        ("itemsize", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("writable", ctypes.c_int32),
-    )
-
-
-@dataclass(frozen=True)
-class Watched:
-    """A tensor as check mode sees it: address, name, layout, and whether kernels may write it."""
-
-    name: str
-    address: int
-    itemsize: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    writable: bool
-
-
 class EmulatedDevice:
     """The loaded runtime, configured by the settings or by run_under().
 
@@ -77,6 +56,7 @@ class EmulatedDevice:
             raise FictlError(f"{library} is a runtime of another fictl", "fictl cache clear")
         self._runtime.fictl_emu_take_reports.restype = ctypes.c_char_p
         self._asked: tuple[object, ...] = ()
+        self._ranks: Ranks | None = None
         self.follow_settings()
 
     def follow_settings(self) -> None:
@@ -110,23 +90,34 @@ class EmulatedDevice:
 
     def watch(self, tensors: Sequence[Watched]) -> None:
         """Set the tensors that check mode compares accesses with; replaces the previous ones."""
-        rows = [_row(tensor) for tensor in tensors]
-        self._runtime.fictl_emu_watch((_Tensor * len(rows))(*rows), len(rows))
+        if self._ranks is not None:
+            tensors = self._ranks.add(tensors)
+        rows = [row_of(tensor) for tensor in tensors]
+        self._runtime.fictl_emu_watch((TensorRow * len(rows))(*rows), len(rows))
+
+    def keep(self, arguments: Sequence[Any]) -> None:
+        """Keep the arguments of a call alive, if its kernels run later."""
+        if self._ranks is not None:
+            self._ranks.arguments += arguments
+
+    @contextmanager
+    def ranks(self) -> Iterator[Ranks]:
+        """Keep launches, and run them together at the end; next() says whose they are.
+
+        Results are there, and reports can be taken, behind the block.
+        """
+        if self._ranks is not None:
+            raise FictlError("the launches of several ranks are being made already", "end them")
+        self._ranks = ranks = Ranks(self._runtime)
+        ranks.begin()
+        try:
+            yield ranks
+            ranks.run()
+        finally:
+            ranks.discard()
+            self._ranks = None
 
     def take_reports(self) -> list[Report]:
         """Return the reports since the last call, and clear the kernels' CUDA error."""
         self._runtime.fictl_emu_cudaGetLastError()
         return read_reports(self._runtime.fictl_emu_take_reports().decode(errors="replace"))
-
-
-def _row(tensor: Watched) -> _Tensor:
-    dims = ctypes.c_int64 * len(tensor.shape)
-    return _Tensor(
-        tensor.address,
-        tensor.name.encode(),
-        tensor.itemsize,
-        len(tensor.shape),
-        dims(*tensor.shape),
-        dims(*tensor.strides),
-        tensor.writable,
-    )

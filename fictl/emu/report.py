@@ -64,6 +64,8 @@ class Report:
         """Return the report for people: headline, place, other side, cause."""
         lines = [f"{self.kind}: {self.what}"]
         where = f"kernel {self.kernel}" if self.kernel else ""
+        if "rank" in self.facts:
+            where = ", ".join(filter(None, (where, f"rank {self.facts['rank']}")))
         lines += [", ".join(filter(None, (where, str(self.at or ""))))] if where or self.at else []
         lines += [f"at {self.place}", *(f"  called at {caller}" for caller in self.place.callers)]
         if self.other:

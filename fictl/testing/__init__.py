@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         is_sm121a_supported,
     )
     from fictl.testing.gpu_time import bench_gpu_time
+    from fictl.testing.ranks import run_ranks
 
 __all__ = [
     "assert_close",
@@ -33,6 +34,7 @@ __all__ = [
     "is_sm120f_supported",
     "is_sm121a_supported",
     "make_inputs",
+    "run_ranks",
 ]
 
 _ARCHS = [name for name in __all__ if name.startswith(("is_", "get_"))]
@@ -44,5 +46,6 @@ __getattr__ = lazy(
         "assert_close": "fictl.case.compare",
         "bench_gpu_time": "gpu_time",
         "make_inputs": "fictl.case.inputs",
+        "run_ranks": "ranks",
     },
 )

@@ -268,27 +268,43 @@ class cluster_group : public thread_group {
 
   cluster_group() : thread_group(details::cluster_group_id, 0) {}
 
-#define FICTL_EMU_MISSING(Result, name, ...)                     \
-  [[noreturn]] static Result name(__VA_ARGS__) {                 \
-    fictl_emu_missing("cluster_group::" #name "()", file, line); \
+  static void sync(FICTL_EMU_HERE) {
+    fictl_emu_cluster_arrive(1, file, line);
+    fictl_emu_cluster_wait(file, line);
   }
-  FICTL_EMU_MISSING(void, sync, FICTL_EMU_HERE)
-  FICTL_EMU_MISSING(arrival_token, barrier_arrive, FICTL_EMU_HERE)
-  FICTL_EMU_MISSING(void, barrier_wait, FICTL_EMU_HERE)
-  FICTL_EMU_MISSING(void, barrier_wait, arrival_token&&, FICTL_EMU_HERE)
-  FICTL_EMU_MISSING(unsigned, query_shared_rank, const void*, FICTL_EMU_HERE)
+  static arrival_token barrier_arrive(FICTL_EMU_HERE) {
+    fictl_emu_cluster_arrive(1, file, line);
+    return {};
+  }
+  static void barrier_wait(FICTL_EMU_HERE) { fictl_emu_cluster_wait(file, line); }
+  static void barrier_wait(arrival_token&&, FICTL_EMU_HERE) { fictl_emu_cluster_wait(file, line); }
+
+  static unsigned query_shared_rank(const void* pointer, FICTL_EMU_HERE) {
+    return fictl_emu_shared_rank(pointer, file, line);
+  }
   template <class T>
-  FICTL_EMU_MISSING(T*, map_shared_rank, T*, int, FICTL_EMU_HERE)
-  FICTL_EMU_MISSING(dim3, block_index, FICTL_EMU_HERE)
-      FICTL_EMU_MISSING(unsigned, block_rank, FICTL_EMU_HERE)
-          FICTL_EMU_MISSING(dim3, thread_index, FICTL_EMU_HERE)
-              FICTL_EMU_MISSING(unsigned, thread_rank, FICTL_EMU_HERE)
-                  FICTL_EMU_MISSING(dim3, dim_blocks, FICTL_EMU_HERE)
-                      FICTL_EMU_MISSING(unsigned, num_blocks, FICTL_EMU_HERE)
-                          FICTL_EMU_MISSING(dim3, dim_threads, FICTL_EMU_HERE)
-                              FICTL_EMU_MISSING(unsigned, num_threads, FICTL_EMU_HERE)
-                                  FICTL_EMU_MISSING(unsigned, size, FICTL_EMU_HERE)
-#undef FICTL_EMU_MISSING
+  static T* map_shared_rank(T* pointer, int rank, FICTL_EMU_HERE) {
+    return static_cast<T*>(fictl_emu_map_shared(pointer, rank, file, line));
+  }
+
+  static dim3 block_index() { return fictl_emu_cluster().block; }
+  static unsigned block_rank() { return fictl_emu_cluster().rank; }
+  static dim3 thread_index() {
+    const dim3 block = block_index();
+    return dim3(block.x * blockDim.x + threadIdx.x, block.y * blockDim.y + threadIdx.y,
+                block.z * blockDim.z + threadIdx.z);
+  }
+  static unsigned thread_rank() {
+    return block_rank() * details::block_size() + details::rank_in_block();
+  }
+  static dim3 dim_blocks() { return fictl_emu_cluster().shape; }
+  static unsigned num_blocks() { return fictl_emu_cluster().blocks; }
+  static dim3 dim_threads() {
+    const dim3 blocks = dim_blocks();
+    return dim3(blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z);
+  }
+  static unsigned num_threads() { return num_blocks() * details::block_size(); }
+  static unsigned size() { return num_threads(); }
 };
 
 inline cluster_group this_cluster() { return {}; }

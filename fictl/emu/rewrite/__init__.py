@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from fictl.emu.rewrite.asm import assembly
 from fictl.emu.rewrite.captures import Reach, capture
+from fictl.emu.rewrite.cluster_dims import CLUSTER_DIMS, cluster_dims
 from fictl.emu.rewrite.launches import is_operator, keep_types, launch
 from fictl.emu.rewrite.leniency import strict
 from fictl.emu.rewrite.markers import hide, place, reveal
@@ -68,6 +69,8 @@ class _Scan:
             self._replace(launch(self.text, at))
         elif word == SHARED:
             self._declare(at)
+        elif word == CLUSTER_DIMS:
+            self.edits += cluster_dims(self.text, at)
         elif word.endswith(("asm", "asm__")):
             self._replace(assembly(self.text, at, len(self.edits)))
 

@@ -41,12 +41,13 @@ def launch(text: str, index: int) -> Edit:
 def _call(kernel: str, arguments: str) -> str:
     """Return a lambda and its arguments; the launch evaluates the arguments once.
 
-    Exception: if one is a braced list, which has no type, every thread evaluates them.
+    Exception: if one is a braced list, which has no type, every thread evaluates them. The lambda
+    holds copies, because it may run after the function that launches has returned.
     """
     given = [argument.strip() for argument in split(without_markers(arguments), ",")]
     if any(argument.startswith("{") for argument in given):
         return f"[=] {{ {kernel}({arguments}); }}"
-    function = f"[&](auto&... fictl_emu_a) {{ {kernel}(fictl_emu_a...); }}"
+    function = f"[=](auto&... fictl_emu_a) {{ {kernel}(fictl_emu_a...); }}"
     return f"{function}, {arguments}" if given != [""] else function + arguments
 
 

@@ -1,8 +1,11 @@
 #include "access.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "cluster.h"
 #include "defects.h"
+#include "hopper/peers.h"
 #include "launch_record.h"
 
 namespace fictl_emu::check {
@@ -166,15 +169,34 @@ bool in_a_variable(const SharedMemory& shared, size_t offset, size_t bytes) {
   return false;
 }
 
-void examine_shared(const Access& access, const Thread& thread) {
-  const SharedMemory& memory = thread.block->shared;
+// The running thread accesses shared memory of another block. That must have begun in every
+// schedule, not in this one alone.
+void visit(const Access& access, const Thread& thread, const Order& order, const Block& owner) {
+  BlockRecord& there = record().of(owner);
+  const bool met = owner.cluster->phase != 0;
+  if (owner.alive == 0 || (!met && !order.has_heard_of(thread.linear, there.order.serial()))) {
+    stop_target_gone(owner, access.pc);
+  }
+  Stamp stamp{};
+  stamp.pc = reinterpret_cast<uintptr_t>(access.pc);
+  stamp.thread = thread.linear;
+  stamp.block = order.serial();
+  stamp.epoch = access.epoch != 0 ? access.epoch : order.now(thread.linear);
+  there.visits[uint64_t{stamp.block} << 10 | thread.linear] = {stamp, thread.cluster_arrivals};
+}
+
+void examine_shared(const Access& access, const Thread& thread, const Block& owner) {
+  const SharedMemory& memory = owner.shared;
   const size_t offset = access.address - memory.base;
+  Order& order = record().of(*thread.block).order;
+  if (&owner != thread.block) visit(access, thread, order, owner);
   if (!in_a_variable(memory, offset, access.bytes)) stop_out_of_bounds(access);
 
-  BlockRecord& block = record().of(*thread.block);
-  hear(access, thread, block.order);
-  const bool clean =
-      trace(access, thread, block.shared.cells, offset, block.order, block.order.serial());
+  BlockRecord& block = record().of(owner);
+  // The blocks of a cluster have begun one after another.
+  const uint32_t oldest = order.serial() - thread.block->place.rank;
+  hear(access, thread, order);
+  const bool clean = trace(access, thread, block.shared.cells, offset, order, oldest);
   if (clean && access.reads()) {
     const size_t unwritten = block.shared.first_unwritten(offset, access.bytes);
     if (unwritten < access.bytes) report_uninitialised(access, unwritten);
@@ -182,7 +204,7 @@ void examine_shared(const Access& access, const Thread& thread) {
   if (access.writes() && access.way != Way::kCopyIssued) {
     block.shared.mark_written(offset, access.bytes);
   }
-  tell(access, thread, block.order);
+  tell(access, thread, order);
 }
 
 // Memory outside of the tensors: fine where it is a variable of a module. Where its accesses are
@@ -199,7 +221,47 @@ Region* examine_elsewhere(const Access& access) {
 
 Region* examine_tensor(const Access& access, const Tensor& tensor) {
   if (access.writes() && !tensor.writable()) report_read_only(access, tensor);
-  return tensor.region->writable ? tensor.region : nullptr;
+  if (tensor.region->writable) return tensor.region;
+  tensor.region->note_read(access.address, access.bytes,
+                           record().of(*current()->block).order.serial());
+  return nullptr;
+}
+
+// The access of an earlier launch that may not be over, with its mask; no mask: there is none.
+Stamp unfinished(const Access& access, Region& region, bool& wrote) {
+  const Dependencies& earlier = record().dependencies;
+  Stamp found{};
+  if (access.writes() && earlier.includes(region.reader) && access.address < region.read_end &&
+      access.address + access.bytes > region.read_begin) {
+    found.mask = 1;
+  }
+  if (region.shadow == nullptr) return found;
+  const size_t offset = access.address - region.begin;
+  const size_t bytes = std::min<size_t>(access.bytes, region.end - access.address);
+  region.shadow->visit(offset, bytes, [&](const Cell& cell, unsigned mask) {
+    for (const Stamp* stamp : {&cell.write, &cell.reads[0], &cell.reads[1]}) {
+      const bool collides = access.writes() || stamp == &cell.write;
+      if (!collides || (stamp->mask & mask) == 0 || !earlier.includes(stamp->block)) continue;
+      found = *stamp;
+      wrote = stamp == &cell.write;
+      return;
+    }
+  });
+  return found;
+}
+
+// Before griddepcontrol.wait, what earlier launches have touched may still be in use.
+void look_for_earlier(const Access& access, const Thread& thread, Region* region) {
+  LaunchRecord& launch = record();
+  const BlockRecord& block = launch.of(*thread.block);
+  if (block.waits.are_over(thread, block.order)) return;
+  std::vector<Region*> regions = launch.tensors.former(access.address);
+  if (region != nullptr) regions.push_back(region);
+  for (Region* each : regions) {
+    bool wrote = false;
+    const Stamp found = unfinished(access, *each, wrote);
+    if (found.mask != 0) return report_before_wait(access, found, wrote);
+  }
 }
 
 void examine_global(const Access& access, const Thread& thread) {
@@ -209,6 +271,7 @@ void examine_global(const Access& access, const Thread& thread) {
   const Tensor* tensor =
       launch.tensors.find(access.address, access.bytes, access.writes(), access.pc);
   Region* region = tensor != nullptr ? examine_tensor(access, *tensor) : examine_elsewhere(access);
+  if (launch.dependencies.any()) look_for_earlier(access, thread, region);
   if (region != nullptr) {
     const size_t offset = access.address - region->begin;
     trace(access, thread, region->cells(), offset, order, launch.first_serial);
@@ -232,13 +295,12 @@ Access seen_from_base(const Access& access, const SharedMemory& memory) {
 void examine(const Access& given) {
   if (given.bytes == 0) return;
   const Thread& thread = *current();
-  const SharedMemory& shared = thread.block->shared;
-  const bool is_shared = shared.contains(given.address);
-  const Access access = is_shared ? seen_from_base(given, shared) : given;
+  const Block* owner = holder(*thread.block, given.address);
+  const Access access = owner != nullptr ? seen_from_base(given, owner->shared) : given;
   settle_pending(&access);
   record().waiting.note(access, thread);
-  if (is_shared) {
-    examine_shared(access, thread);
+  if (owner != nullptr) {
+    examine_shared(access, thread, *owner);
   } else if (!stacks->contains(access.address)) {
     examine_global(access, thread);
   }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 #include <map>
+#include <set>
 
 #include <fictl_emu/abi.h>
 
@@ -30,6 +31,7 @@ __thread cudaError_t last_error FICTL_EMU_TLS = cudaSuccess;
 Mutex mutex;  // of what follows
 std::map<const void*, size_t> shared_limits;
 size_t largest_limit = kSharedPerBlock;
+std::set<const void*> large_clusters;
 
 double stamp_ms() {
   timespec time;
@@ -53,14 +55,6 @@ cudaError_t release(void* memory) {
   return cudaSuccess;
 }
 
-void copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-               size_t height) {
-  for (size_t row = 0; row < height; ++row) {
-    memmove(static_cast<char*>(to) + row * to_pitch,
-            static_cast<const char*>(from) + row * from_pitch, width);
-  }
-}
-
 struct ErrorText {
   cudaError_t error;
   const char* name;
@@ -73,6 +67,7 @@ constexpr ErrorText kErrors[] = {
     {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
     {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
      "invalid configuration argument"},
+    {cudaErrorInvalidClusterSize, "cudaErrorInvalidClusterSize", "cluster misconfiguration"},
     {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure",
      "the emulated device stopped the kernel; its report says why"},
@@ -123,6 +118,8 @@ int attribute(cudaDeviceAttr which) {
       return kSharedPerSm;
     case cudaDevAttrReservedSharedMemoryPerBlock:
       return 1024;
+    case cudaDevAttrClusterLaunch:
+      return config.major >= 9;
     case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrUnifiedAddressing:
@@ -158,6 +155,11 @@ bool has_opted_in(const void* function) {
   return function == nullptr ? !shared_limits.empty() : shared_limits.count(function) != 0;
 }
 
+bool allows_large_clusters(const void* function) {
+  const Lock lock(mutex);
+  return function == nullptr ? !large_clusters.empty() : large_clusters.count(function) != 0;
+}
+
 }  // namespace fictl_emu
 
 using namespace fictl_emu;
@@ -178,20 +180,13 @@ const char* cudaGetErrorString(cudaError_t error) { return describe(error).text;
 
 // ---- the device ----
 
-cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
-cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
-cudaError_t cudaSetDevice(int device) {
-  return device == 0 ? cudaSuccess : set_last_error(cudaErrorInvalidDevice);
-}
 cudaError_t cudaInitDevice(int, unsigned, unsigned) { return cudaSuccess; }
 cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 cudaError_t cudaGetDeviceFlags(unsigned* flags) { return *flags = 0, cudaSuccess; }
 cudaError_t cudaDeviceReset() { return cudaSuccess; }
-cudaError_t cudaDeviceSynchronize() { return last_error; }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
 cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit) { return *value = 64 << 10, cudaSuccess; }
-cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 0, cudaSuccess; }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return *least = *greatest = 0, cudaSuccess;
 }
@@ -230,6 +225,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 // ---- kernels ----
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
+  if (which == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+    const Lock lock(mutex);
+    if (value != 0) large_clusters.insert(function);
+    return cudaSuccess;
+  }
   if (which != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   if (value < 0 || value > kSharedOptIn) return set_last_error(cudaErrorInvalidValue);
   const Lock lock(mutex);
@@ -260,6 +260,25 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* function, int threads, size_t dynamic_shared, unsigned) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_shared);
+}
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                           const cudaLaunchConfig_t* launch) {
+  int blocks = 1;
+  for (unsigned i = 0; i < launch->numAttrs; ++i) {
+    if (launch->attrs[i].id != cudaLaunchAttributeClusterDimension) continue;
+    const auto& shape = launch->attrs[i].val.clusterDim;
+    blocks = static_cast<int>(shape.x * shape.y * shape.z);
+  }
+  const dim3& block = launch->blockDim;
+  int on_each = 0;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &on_each, function, static_cast<int>(block.x * block.y * block.z), launch->dynamicSmemBytes);
+  *clusters = config.sm_count * on_each / std::max(blocks, 1);
+  return cudaSuccess;
+}
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
+                                                 const cudaLaunchConfig_t*) {
+  return *blocks = allows_large_clusters(function) ? 16 : 8, cudaSuccess;
 }
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*, int blocks, int) {
   *bytes = std::min<size_t>(kSharedOptIn, kSharedPerSm / std::max(blocks, 1) - 1024);
@@ -297,66 +316,6 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return cudaSuccess;
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
-  return memmove(to, from, bytes), cudaSuccess;
-}
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind,
-                            cudaStream_t) {
-  return memmove(to, from, bytes), cudaSuccess;
-}
-cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes) {
-  return memmove(to, from, bytes), cudaSuccess;
-}
-cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes, cudaStream_t) {
-  return memmove(to, from, bytes), cudaSuccess;
-}
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                         size_t width, size_t height, cudaMemcpyKind) {
-  return copy_rows(to, to_pitch, from, from_pitch, width, height), cudaSuccess;
-}
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind, cudaStream_t) {
-  return copy_rows(to, to_pitch, from, from_pitch, width, height), cudaSuccess;
-}
-cudaError_t cudaMemset(void* memory, int value, size_t bytes) {
-  return memset(memory, value, bytes), cudaSuccess;
-}
-cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t) {
-  return memset(memory, value, bytes), cudaSuccess;
-}
-cudaError_t cudaMemset2D(void* memory, size_t pitch, int value, size_t width, size_t height) {
-  for (size_t row = 0; row < height; ++row) {
-    memset(static_cast<char*>(memory) + row * pitch, value, width);
-  }
-  return cudaSuccess;
-}
-cudaError_t cudaMemset2DAsync(void* memory, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t) {
-  return cudaMemset2D(memory, pitch, value, width, height);
-}
-
-// A variable of the device is one of the host's: its symbol is its address.
-cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
-                               cudaMemcpyKind) {
-  memcpy(static_cast<char*>(const_cast<void*>(symbol)) + offset, from, bytes);
-  return cudaSuccess;
-}
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes,
-                                    size_t offset, cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
-}
-cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset,
-                                 cudaMemcpyKind) {
-  return memcpy(to, static_cast<const char*>(symbol) + offset, bytes), cudaSuccess;
-}
-cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset,
-                                      cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
-}
-cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
-  return *address = const_cast<void*>(symbol), cudaSuccess;
-}
-
 // ---- streams and events ----
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return *stream = nullptr, cudaSuccess; }
@@ -367,7 +326,6 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
   return *stream = nullptr, cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return last_error; }
 cudaError_t cudaStreamQuery(cudaStream_t) { return last_error; }
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
 cudaError_t cudaStreamGetFlags(cudaStream_t, unsigned* flags) { return *flags = 0, cudaSuccess; }
@@ -401,7 +359,6 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return cudaEventRecord(event, stream);
 }
 cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end) {
   *ms = static_cast<float>(*reinterpret_cast<double*>(end) - *reinterpret_cast<double*>(begin));
   return cudaSuccess;

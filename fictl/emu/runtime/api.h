@@ -16,4 +16,7 @@ size_t dynamic_shared_limit(const void* function);
 // memory share the opt-in limit, whatever the value was.
 bool has_opted_in(const void* function);
 
+// True if cudaFuncSetAttribute has allowed it clusters of more than 8 blocks.
+bool allows_large_clusters(const void* function);
+
 }  // namespace fictl_emu

@@ -170,18 +170,22 @@ void arrive_and_go_on(int id, int threads, int count, const Site& site) {
 }
 
 // A block that has ended is waited for in vain, as on a GPU.
-bool grid_complete(const Team& team) {
-  return team.at_grid_sync.size() == team.alive &&
-         std::all_of(team.blocks.begin(), team.blocks.end(),
-                     [](const Block* block) { return block->alive != 0; });
+bool grid_complete(const Team& team, const Grid& grid) {
+  uint64_t alive = 0;
+  for (const Block* block : team.blocks) {
+    if (block->grid != &grid) continue;
+    if (block->alive == 0) return false;
+    alive += block->alive;
+  }
+  return grid.at_sync.size() == alive;
 }
 
-void release_grid(Team& team, const Thread* self) {
-  check::grid_met(team);
-  for (Thread* thread : team.at_grid_sync) {
+void release_grid(Team& team, Grid& grid, const Thread* self) {
+  check::grid_met(team, grid);
+  for (Thread* thread : grid.at_sync) {
     if (thread != self) make_ready(*thread);
   }
-  team.at_grid_sync.clear();
+  grid.at_sync.clear();
   note_progress(team);
 }
 
@@ -194,8 +198,9 @@ void barriers_after_exit(Thread& thread) {
   }
 }
 
-void grid_after_exit(Team& team) {
-  if (!team.at_grid_sync.empty() && grid_complete(team)) release_grid(team, nullptr);
+void grid_after_exit(Thread& thread) {
+  Grid& grid = *thread.block->grid;
+  if (!grid.at_sync.empty() && grid_complete(*team, grid)) release_grid(*team, grid, nullptr);
 }
 
 }  // namespace fictl_emu
@@ -236,15 +241,16 @@ int fictl_emu_barrier_vote(int predicate, int how, const char* file, int line) {
 
 void fictl_emu_grid_sync(const char* file, int line) {
   using namespace fictl_emu;
-  if (!team->launch->asked->cooperative) {
+  Grid& grid = *current()->block->grid;
+  if (!grid.asked.cooperative) {
     fictl_emu_stop("bad-launch", "grid.sync() in a kernel that was not launched cooperatively",
                    file, line);
   }
   Thread& self = *current();
   self.site = {file, line};
-  team->at_grid_sync.push_back(&self);
-  if (grid_complete(*team)) {
-    release_grid(*team, &self);
+  grid.at_sync.push_back(&self);
+  if (grid_complete(*team, grid)) {
+    release_grid(*team, grid, &self);
   } else {
     wait(State::kGrid);
   }

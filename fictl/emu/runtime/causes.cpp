@@ -1,5 +1,6 @@
 #include "causes.h"
 
+#include "hopper/peers.h"
 #include "launch_record.h"
 
 namespace fictl_emu::check {
@@ -76,6 +77,11 @@ std::string between_blocks(const Race& race) {
          "kernel";
 }
 
+std::string between_peers() {
+  return "nothing orders blocks of a cluster but barrier.cluster, where .relaxed arrivals order no "
+         "memory, and arrivals at an mbarrier that release to the cluster";
+}
+
 bool is_volatile(const Race& race) { return race.access.is_volatile() || race.rival.is_volatile; }
 
 std::string within_warp(const Race& race) {
@@ -88,10 +94,10 @@ std::string within_warp(const Race& race) {
 
 // True if this is the first write: a thread that has read before it has read too early.
 bool is_first_write(const Race& race) {
-  const Block& block = *race.thread->block;
-  if (!block.shared.contains(race.access.address)) return false;
-  const size_t offset = race.access.address - block.shared.base;
-  return record().of(block).shared.first_unwritten(offset, race.access.bytes) < race.access.bytes;
+  const Block* block = holder(*race.thread->block, race.access.address);
+  if (block == nullptr) return false;
+  const size_t offset = race.access.address - block->shared.base;
+  return record().of(*block).shared.first_unwritten(offset, race.access.bytes) < race.access.bytes;
 }
 
 std::string within_block(const Race& race) {
@@ -125,7 +131,8 @@ std::string cause_of(const Race& race) {
   const bool rival_atomic = race.rival.strong && !race.rival.is_volatile;
   if (atomic != rival_atomic) return one_is_atomic();
   if (race.rival.block != record().of(*race.thread->block).order.serial()) {
-    return between_blocks(race);
+    const bool shared = holder(*race.thread->block, race.access.address) != nullptr;
+    return shared ? between_peers() : between_blocks(race);
   }
   const bool one_statement =
       race.rival_wrote && race.access.writes() && race.rival.place() == race.access.pc;

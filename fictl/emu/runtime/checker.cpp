@@ -2,9 +2,11 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <set>
 
 #include "config.h"
+#include "defects.h"
 #include "hopper/wgmma.h"
 #include "launch_record.h"
 #include "system.h"
@@ -26,7 +28,17 @@ const void* module_of(const void* code) {
 bool is_checked(const Launch& launch) {
   const Lock lock(modules_mutex);
   if (checked_modules.empty()) return false;
-  return checked_modules.count(module_of(reinterpret_cast<const void*>(launch.asked->body))) != 0;
+  const void* body = reinterpret_cast<const void*>(launch.grids.front().asked.body);
+  return checked_modules.count(module_of(body)) != 0;
+}
+
+// True if some thread of the block has waited for that access to its shared memory.
+bool is_over(const Block& block, const Visit& visit) {
+  const Order& order = record().of(block).order;
+  return std::any_of(block.threads.begin(), block.threads.end(), [&](const Thread& thread) {
+    return thread.cluster_waits > visit.cluster_arrivals ||
+           order.follows(thread.linear, visit.stamp);
+  });
 }
 
 Order& order_of(const Block& block) { return record().of(block).order; }
@@ -55,8 +67,13 @@ void block_begins(Block& block) {
   if (enabled) record().begin_block(block);
 }
 
-void block_ends(Block&) {
-  if (enabled) settle_pending();
+void block_ends(Block& block) {
+  if (!enabled) return;
+  settle_pending();
+  for (const auto& [who, visit] : record().of(block).visits) {
+    if (!is_over(block, visit)) report_left_early(block, visit.stamp);
+  }
+  record().end_block(block);
 }
 
 void block_met(Block& block) {
@@ -92,16 +109,42 @@ void warp_met(Block& block, uint32_t warp, uint32_t lanes, bool orders_memory) {
   order_of(block).warp_meets(warp, lanes);
 }
 
-void grid_met(Team& team) {
+void grid_met(Team& team, const Grid& grid) {
   if (!enabled) return;
   settle_pending();
-  auto all = std::make_shared<Clock>();
+  auto met = std::make_shared<Clock>();
+  SharedClock before;
   for (const Block* block : team.blocks) {
+    if (block->grid != &grid) continue;
     Order& order = order_of(*block);
     order.block_meets();
-    all->learn(order.serial(), Clock::kAllThreads, order.start());
+    before = joined(before, order.seen());
+    met->learn(order.serial(), Clock::kAllThreads, order.start());
   }
-  for (const Block* block : team.blocks) order_of(*block).grid_meets(all);
+  const SharedClock all = joined(before, met);
+  for (const Block* block : team.blocks) {
+    if (block->grid == &grid) order_of(*block).grid_meets(all);
+  }
+}
+
+void cluster_arrived(Thread& thread, bool release) {
+  if (!enabled) return;
+  settle_pending();
+  order_of(*thread.block).cluster_arrives(thread.linear, release);
+}
+
+void cluster_met(Cluster& cluster) {
+  if (!enabled) return;
+  SharedClock all;
+  for (const Block* block : cluster.blocks) all = joined(all, order_of(*block).cluster_meets());
+  record().of(*cluster.blocks.front()).cluster = all;
+}
+
+void cluster_waited(Thread& thread) {
+  if (!enabled) return;
+  settle_pending();
+  const Block& first = *thread.block->cluster->blocks.front();
+  order_of(*thread.block).learn(thread.linear, record().of(first).cluster);
 }
 
 void fence(Thread& thread, int scope) {
@@ -117,6 +160,18 @@ void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc)
     examine({chunk, 16, Way::kRead, Strength::kPlain, pc});
   }
 }
+
+void dependencies_waited(Thread& thread) {
+  if (!enabled) return;
+  settle_pending();
+  record().of(*thread.block).waits.waits(thread, order_of(*thread.block));
+}
+
+void dependents_launched(Thread& thread) {
+  if (enabled) record().of(*thread.block).waits.triggers();
+}
+
+void host_waited() { record().dependencies.forget(); }
 
 void copy_issued(Thread&, const Copy& copy) {
   if (!enabled) return;

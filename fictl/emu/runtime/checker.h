@@ -37,11 +37,19 @@ void arrived(Thread& thread, const Barrier& barrier);
 // arrived.
 void some_met(Block& block, const Barrier& barrier);
 void warp_met(Block& block, uint32_t warp, uint32_t lanes, bool orders_memory);
-void grid_met(Team& team);
+void grid_met(Team& team, const Grid& grid);
+// At barrier.cluster: a thread has arrived, all have, a thread goes on.
+void cluster_arrived(Thread& thread, bool release);
+void cluster_met(Cluster& cluster);
+void cluster_waited(Thread& thread);
 void fence(Thread& thread, int scope);
 
 // A thread has come to a wgmma: it reads its operands from shared memory.
 void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc);
+// griddepcontrol, and calls of the host that wait for all kernels.
+void dependencies_waited(Thread& thread);
+void dependents_launched(Thread& thread);
+void host_waited();
 
 // A cp.async may write `bytes` at any time from its issue to its wait.
 void copy_issued(Thread& thread, const Copy& copy);

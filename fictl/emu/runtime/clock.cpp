@@ -25,6 +25,12 @@ bool Clock::knows(uint32_t block, uint32_t thread, Epoch epoch) const {
   return until(key_of(block, thread)) > epoch || until(key_of(block, kAllThreads)) > epoch;
 }
 
+bool Clock::mentions(uint32_t block) const {
+  const auto at = std::lower_bound(entries_.begin(), entries_.end(), key_of(block, 0),
+                                   [](const Entry& entry, uint64_t k) { return entry.key < k; });
+  return at != entries_.end() && at->key <= key_of(block, kAllThreads);
+}
+
 bool Clock::includes(const Clock& other) const {
   return std::all_of(other.entries_.begin(), other.entries_.end(),
                      [this](const Entry& entry) { return until(entry.key) >= entry.until; });

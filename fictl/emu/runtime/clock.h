@@ -18,6 +18,8 @@ class Clock {
 
   void learn(uint32_t block, uint32_t thread, Epoch until);
   bool knows(uint32_t block, uint32_t thread, Epoch epoch) const;
+  // True if it knows anything of that block.
+  bool mentions(uint32_t block) const;
   bool includes(const Clock& other) const;
   void join(const Clock& other);
 

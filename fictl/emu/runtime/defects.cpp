@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "causes.h"
+#include "hopper/peers.h"
 #include "launch_record.h"
 #include "report.h"
 
@@ -95,8 +96,12 @@ Location locate_variable(const char* address) {
 }
 
 Location locate(const Thread& thread, const char* address, size_t bytes) {
-  const SharedMemory& shared = thread.block->shared;
-  if (shared.contains(address)) return locate_shared(shared, address);
+  const Block* owner = holder(*thread.block, address);
+  if (owner != nullptr) {
+    Location found = locate_shared(owner->shared, address);
+    if (owner != thread.block) found.name += " of block " + std::to_string(owner->place.rank);
+    return found;
+  }
   if (record().host.contains(address)) return locate_variable(address);
   const Tensor* tensor = record().tensors.nearest(address, bytes);
   if (tensor == nullptr) return {};
@@ -186,14 +191,15 @@ Explanation outside(const Access& access, const Location& location) {
 class Former {
  public:
   explicit Former(const Stamp& stamp) {
-    const FictlEmuLaunch& asked = *team->launch->asked;
-    const uint64_t block = record().linear_of(stamp.block);
+    const auto& [grid, block] = record().block_of(stamp.block);
+    const FictlEmuLaunch& asked = grid->asked;
     const uint32_t number = stamp.thread;
     block_.index = {static_cast<uint32_t>(block % asked.grid.x),
                     static_cast<uint32_t>(block / asked.grid.x % asked.grid.y),
                     static_cast<uint32_t>(block / asked.grid.x / asked.grid.y)};
     thread_.index = {number % asked.block.x, number / asked.block.x % asked.block.y,
                      number / asked.block.x / asked.block.y};
+    block_.grid = const_cast<Grid*>(grid);
     thread_.block = &block_;
     thread_.linear = number;
     thread_.lane = number % 32;
@@ -220,7 +226,7 @@ void stop_out_of_bounds(const Access& access) {
 }
 
 void stop_out_of_part(const Access& access, const SharedPart& part) {
-  const SharedMemory& shared = current()->block->shared;
+  const SharedMemory& shared = holder(access.address)->shared;
   const int64_t offset = access.address - shared.base;
   const SharedPart* other = part_that_holds(shared, offset);
   Report report("out-of-bounds", current());
@@ -293,6 +299,36 @@ void report_uninitialised(const Access& access, size_t unwritten) {
               "the store is missing, or its guard leaves out elements that are read: "
               "padding, or the part beyond the last element");
   add(report, access, location);
+  report.file();
+}
+
+void report_left_early(const Block& block, const Stamp& access) {
+  if (!record().is_news(access.place(), &block)) return;
+  const Former former(access);
+  Report report("cluster-target-gone", former.thread());
+  report.place(access.place());
+  report.text("what", "an access to shared memory of block " + std::to_string(block.place.rank) +
+                          " of the cluster, which ends without waiting for it");
+  report.text("cause",
+              "a block must stay until the others are done with its memory: end the kernel with "
+              "barrier.cluster.arrive and .wait in all blocks");
+  report.file();
+}
+
+void report_before_wait(const Access& access, const Stamp& earlier, bool wrote) {
+  if (!record().is_news(access.pc, earlier.place())) return;
+  const Location location = locate(*current(), access.address, access.bytes);
+  Report report("pdl-early", current());
+  report.place(access.pc);
+  report.text("what", sentence(access) + " at " + location.place() +
+                          ", before griddepcontrol.wait, which an earlier kernel has " +
+                          (wrote ? "written" : "read"));
+  report.text("cause",
+              "the launch lets this kernel begin before earlier ones have ended: their memory is "
+              "touched behind griddepcontrol.wait alone, which all threads call, or one of them "
+              "before a barrier");
+  add(report, access, location);
+  if (earlier.place() != nullptr) report.other(verb(earlier, wrote), nullptr, earlier.place());
   report.file();
 }
 

@@ -20,6 +20,10 @@ namespace fictl_emu::check {
 void report_read_only(const Access& access, const Tensor& tensor);
 // From its byte `unwritten` on.
 void report_uninitialised(const Access& access, size_t unwritten);
+// `block` has ended and not waited for this access of another block to its shared memory.
+void report_left_early(const Block& block, const Stamp& access);
+// An access before griddepcontrol.wait to what an earlier launch has written, or read.
+void report_before_wait(const Access& access, const Stamp& earlier, bool wrote);
 void report_race(const Race& race);
 
 }  // namespace fictl_emu::check

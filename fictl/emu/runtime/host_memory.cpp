@@ -7,6 +7,16 @@
 
 namespace fictl_emu::check {
 
+void HostMemory::launch_begins(const Launch& launch) {
+  fresh_ = false;
+  arguments_.clear();
+  if (launch.grids.size() == 1 && launch.ranks == 1) return;
+  for (const Grid& grid : launch.grids) {
+    const char* begin = static_cast<const char*>(grid.asked.arguments);
+    arguments_.push_back({begin, begin + grid.asked.argument_bytes, false});
+  }
+}
+
 const HostMemory::Range* HostMemory::find(const char* address) {
   const Range* found = find_known(address);
   if (found != nullptr || fresh_) return found;
@@ -36,7 +46,7 @@ Region* HostMemory::variables_at(const char* address) {
 void HostMemory::look_around() {
   fresh_ = true;
   recent_ = {};
-  ranges_.clear();
+  ranges_ = arguments_;
   pthread_attr_t attributes;
   void* stack;
   size_t bytes;

@@ -42,32 +42,47 @@ size_t SharedRecord::first_unwritten(size_t offset, size_t bytes) const {
 }
 
 void LaunchRecord::begin(const Launch& launch) {
-  const uint64_t next = uint64_t{first_serial} + linear_.size();
+  const uint64_t next = uint64_t{first_serial} + begun_.size();
   if (next + launch.blocks > UINT32_MAX) {
     tensors.forget_accesses();
     host.forget_accesses();
     blocks_.clear();
+    dependencies.forget();
     first_serial = 1;
   } else {
     first_serial = static_cast<uint32_t>(next);
   }
-  linear_.clear();
+  begun_.clear();
+  ended_.clear();
   told_.clear();
   flags.clear();
   blocks_without_fence.clear();
   pending.reset();
   waiting.launch_begins();
-  tensors.update();
-  host.launch_begins();
+  tensors.update(first_serial);
+  dependencies.launch_begins(launch.grids.front().asked.programmatic != 0, first_serial);
+  tensors.forget_before(dependencies.oldest());
+  host.launch_begins(launch);
 }
 
 void LaunchRecord::begin_block(const Block& block) {
   while (blocks_.size() <= block.slot) blocks_.push_back(std::make_unique<BlockRecord>());
-  const uint32_t serial = first_serial + static_cast<uint32_t>(linear_.size());
-  linear_.push_back(block.linear);
+  const uint32_t serial = first_serial + static_cast<uint32_t>(begun_.size());
+  begun_.push_back({block.grid, block.linear});
   of(block).order.begin(serial, block.threads.size());
+  if (block.grid->before != nullptr) of(block).order.grid_meets(ended_[block.grid->before]);
   of(block).shared.block_begins(block.shared);
+  of(block).cluster = nullptr;
+  of(block).visits.clear();
+  of(block).waits.begin(block.threads.size());
   of(block).phases.clear();
+}
+
+void LaunchRecord::end_block(const Block& block) {
+  dependencies.block_ends(of(block).waits);
+  if (team->launch->grids.size() == 1) return;
+  SharedClock& known = ended_[block.grid];
+  known = joined(known, of(block).order.at_end());
 }
 
 bool LaunchRecord::is_news(const void* pc, const void* other) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "access.h"
+#include "dependencies.h"
 #include "host_memory.h"
 #include "order.h"
 #include "race.h"
@@ -42,6 +43,12 @@ class SharedRecord {
   size_t begin_static_ = 0, end_static_ = 0;
 };
 
+// The latest access of a thread to shared memory of another block.
+struct Visit {
+  Stamp stamp;
+  uint32_t cluster_arrivals;  // of the thread, until then
+};
+
 // Knowledge that arrivals at an mbarrier hand to those that wait there.
 struct PhaseKnowledge {
   Knowledge now;   // of the phase that is open
@@ -51,6 +58,9 @@ struct PhaseKnowledge {
 struct BlockRecord {
   Order order;
   SharedRecord shared;
+  SharedClock cluster;  // of the first block of a cluster: told at its barrier, the last time
+  std::unordered_map<uint64_t, Visit> visits;  // by others, by their block and thread
+  DependencyWaits waits;
   std::unordered_map<uint32_t, PhaseKnowledge> phases;  // by the barrier's offset
 };
 
@@ -65,9 +75,15 @@ class LaunchRecord {
  public:
   void begin(const Launch& launch);
   void begin_block(const Block& block);
+  void end_block(const Block& block);
 
   BlockRecord& of(const Block& block) { return *blocks_[block.slot]; }
-  uint64_t linear_of(uint32_t serial) const { return linear_[serial - first_serial]; }
+  struct Began {
+    const Grid* grid;
+    uint64_t linear;
+  };
+  // The block with that serial.
+  const Began& block_of(uint32_t serial) const { return begun_[serial - first_serial]; }
 
   // True if these two places have not been reported yet.
   bool is_news(const void* pc, const void* other);
@@ -75,14 +91,16 @@ class LaunchRecord {
   uint32_t first_serial = 1;  // of the launch's blocks, which are numbered as they begin
   Tensors tensors;
   HostMemory host;
+  Dependencies dependencies;
   std::optional<PendingRace> pending;
   Waiting waiting;
   std::unordered_map<const char*, Publication> flags;  // by address
   std::set<uint32_t> blocks_without_fence;  // that have written a flag with nothing released
 
  private:
-  std::vector<std::unique_ptr<BlockRecord>> blocks_;  // by slot
-  std::vector<uint64_t> linear_;                      // by serial
+  std::vector<std::unique_ptr<BlockRecord>> blocks_;    // by slot
+  std::vector<Began> begun_;                            // by serial
+  std::unordered_map<const Grid*, SharedClock> ended_;  // what is known behind them
   std::set<std::pair<const void*, const void*>> told_;
 };
 

@@ -1,4 +1,4 @@
-// Shared memory of a block, and cp.async into it.
+// Shared memory of a block: its variables, and cp.async into it.
 #include "memory.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ uint32_t static_begin(uint32_t dynamic_bytes) {
 
 // Stops on too much shared memory. A GPU refuses such a launch, as it knows the size before.
 void require_room(const SharedMemory& shared) {
-  const bool is_large = has_opted_in(team->launch->asked->function);
+  const bool is_large = has_opted_in(current()->block->grid->asked.function);
   const size_t limit = is_large ? kSharedOptIn : kSharedPerBlock;
   const size_t bytes = size_t{shared.static_bytes} + shared.dynamic_bytes;
   if (bytes <= limit && shared.static_bytes <= static_cast<size_t>(kSharedPerBlock)) return;
@@ -45,8 +45,17 @@ void require_room(const SharedMemory& shared) {
   fictl_emu_stop("bad-launch", what.c_str(), "", 0);
 }
 
-SharedVariable& declare(SharedMemory& shared, const void* key, size_t bytes, size_t align,
+void place(SharedMemory& shared, const SharedVariable& variable) {
+  memset(shared.base + variable.offset, kPoison, variable.bytes);
+  shared.static_bytes += variable.bytes;
+  shared.static_end = variable.offset + variable.bytes;
+  shared.variables.push_back(variable);
+}
+
+// A variable has one place in all blocks of a cluster, whichever comes to it first.
+SharedVariable& declare(Block& block, const void* key, size_t bytes, size_t align,
                         const char* name) {
+  SharedMemory& shared = block.shared;
   // Why at least 16: a kernel that relies on more than its declaration says works on a GPU, too.
   const size_t step = align < 16 ? 16 : align;
   const size_t offset = (shared.static_end + SharedMemory::kGap + step - 1) / step * step;
@@ -55,12 +64,10 @@ SharedVariable& declare(SharedMemory& shared, const void* key, size_t bytes, siz
                              " bytes: more than a block has";
     fictl_emu_stop("bad-launch", what.c_str(), "", 0);
   }
-  memset(shared.base + offset, kPoison, bytes);
-  shared.static_bytes += static_cast<uint32_t>(bytes);
+  const SharedVariable variable{key, static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes),
+                                name};
+  for (Block* peer : block.cluster->blocks) place(peer->shared, variable);
   require_room(shared);
-  shared.static_end = static_cast<uint32_t>(offset + bytes);
-  shared.variables.push_back(
-      {key, static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), name});
   return shared.variables.back();
 }
 
@@ -109,44 +116,14 @@ extern "C" {
 void* fictl_emu_shared(const void* key, size_t bytes, size_t align, const char* name) {
   using namespace fictl_emu;
   if (team == nullptr) return nullptr;  // a host function that has its name for something else
-  SharedMemory& shared = current()->block->shared;
-  SharedVariable* found = find(shared, key);
-  if (found == nullptr) found = &declare(shared, key, bytes, align, name);
-  return shared.base + found->offset;
+  Block& block = *current()->block;
+  SharedVariable* found = find(block.shared, key);
+  if (found == nullptr) found = &declare(block, key, bytes, align, name);
+  return block.shared.base + found->offset;
 }
 
 void* fictl_emu_dynamic_shared() {
   return fictl_emu::team == nullptr ? nullptr : fictl_emu::current()->block->shared.base;
-}
-
-uint32_t fictl_emu_shared_address(const void* pointer, const char* file, int line) {
-  using namespace fictl_emu;
-  const SharedMemory& shared = current()->block->shared;
-  const char* address = static_cast<const char*>(pointer);
-  if (address == shared.base + shared.reach || shared.contains(address)) {
-    return SharedMemory::kWindow + static_cast<uint32_t>(address - shared.base);
-  }
-  fictl_emu_stop("bad-address", "a pointer that is not to shared memory, taken as one", file, line);
-}
-
-void* fictl_emu_shared_pointer(uint32_t address) {
-  using namespace fictl_emu;
-  const uint32_t offset = address - SharedMemory::kWindow;
-  if (offset > current()->block->shared.reach) {
-    Report report("bad-address", current());
-    report.place(__builtin_return_address(0));
-    report.text("what", "a 32-bit address that is not of shared memory");
-    report.number("address", address);
-    report.file();
-    stop_kernel();
-  }
-  return current()->block->shared.base + offset;
-}
-
-int fictl_emu_space(const void* pointer) {
-  using namespace fictl_emu;
-  if (current()->block->shared.contains(pointer)) return FICTL_EMU_SHARED;
-  return stacks->contains(pointer) ? FICTL_EMU_LOCAL : FICTL_EMU_GLOBAL;
 }
 
 void fictl_emu_copy_async(void* to, const void* from, int bytes, int source_bytes) {

@@ -21,12 +21,23 @@ void Order::begin(uint32_t serial, size_t threads) {
   own_.assign(threads, {});
   for (Knowledge& arrived : arrived_) arrived = {};
   for (Comers& comers : comers_) comers = {};
+  cluster_epoch_ = 0;
+  all_tell_ = true;
+  tellers_.clear();
+  told_ = nullptr;
 }
 
 bool Order::follows_by_clock(uint32_t thread, const Stamp& access) const {
   for (const Clock* clock : {own_[thread].seen.get(), block_.seen.get()}) {
     const bool knows = clock != nullptr && clock->knows(access.block, access.thread, access.epoch);
     if (knows) return true;
+  }
+  return false;
+}
+
+bool Order::has_heard_of(uint32_t thread, uint32_t block) const {
+  for (const Clock* clock : {own_[thread].seen.get(), block_.seen.get()}) {
+    if (clock != nullptr && clock->mentions(block)) return true;
   }
   return false;
 }
@@ -120,6 +131,48 @@ void Order::some_meet(int barrier, const std::vector<uint32_t>& waiting) {
   arrived_[barrier] = {};
   comers_[barrier].meet();
   any_clocks_ = true;
+}
+
+// Why a common epoch: the clock then has one entry for the threads of a block that are alike.
+void Order::cluster_arrives(uint32_t thread, bool release) {
+  if (cluster_epoch_ == 0) cluster_epoch_ = latest_ + 1;
+  if (!release) {
+    all_tell_ = false;
+    return;
+  }
+  now_[thread] = std::max(now_[thread] + 1, cluster_epoch_);
+  latest_ = std::max(latest_, now_[thread]);
+  tellers_.push_back({thread, now_[thread]});
+  told_ = joined(joined(told_, block_.seen), own_[thread].seen);
+}
+
+SharedClock Order::cluster_meets() {
+  auto told = told_ == nullptr ? std::make_shared<Clock>() : std::make_shared<Clock>(*told_);
+  if (all_tell_ && cluster_epoch_ != 0) told->learn(serial_, Clock::kAllThreads, cluster_epoch_);
+  for (const Arrival& teller : tellers_) {
+    if (all_tell_ && teller.epoch == cluster_epoch_) continue;
+    told->learn(serial_, teller.thread, teller.epoch);
+  }
+  cluster_epoch_ = 0;
+  all_tell_ = true;
+  tellers_.clear();
+  told_ = nullptr;
+  return told;
+}
+
+void Order::learn(uint32_t thread, const SharedClock& clock) {
+  if (clock == nullptr) return;
+  own_[thread].seen = joined(own_[thread].seen, clock);
+  any_clocks_ = true;
+}
+
+SharedClock Order::at_end() const {
+  constexpr Epoch kForEver = ~Epoch{0};
+  auto all = std::make_shared<Clock>();
+  all->learn(serial_, Clock::kAllThreads, kForEver);
+  SharedClock seen = joined(all, block_.seen);
+  for (const Knowledge& own : own_) seen = joined(seen, own.seen);
+  return seen;
 }
 
 void Order::grid_meets(const SharedClock& all) {

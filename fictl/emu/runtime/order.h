@@ -43,6 +43,9 @@ class Order {
     return any_clocks_ && follows_by_clock(thread, access);
   }
 
+  // True if `thread` has heard of anything that block has done.
+  bool has_heard_of(uint32_t thread, uint32_t block) const;
+
   void block_meets();
   void warp_meets(uint32_t warp, uint32_t lanes);
   // A thread has come to a named barrier; false if nothing orders it after those that were there
@@ -51,7 +54,16 @@ class Order {
   // At a named barrier: a thread that goes on at once has told what it knew when it came.
   void arrives(uint32_t thread, int barrier);
   void some_meet(int barrier, const std::vector<uint32_t>& waiting);
-  // After block_meets() of every block: `all` of them.
+  // At the barrier of its cluster a thread tells what it has done, or not.
+  void cluster_arrives(uint32_t thread, bool release);
+  // All have come: returns what those of this block have told.
+  SharedClock cluster_meets();
+  void learn(uint32_t thread, const SharedClock& clock);
+  // Known to all of the block.
+  const SharedClock& seen() const { return block_.seen; }
+  // What is known behind the end of the block, to the next kernel of its rank.
+  SharedClock at_end() const;
+  // After block_meets() of every block: `all` of them. Before any thread runs: what came before.
   void grid_meets(const SharedClock& all);
   Epoch start() const { return start_; }
 
@@ -97,6 +109,12 @@ class Order {
   std::vector<Knowledge> own_;  // beyond that
   Knowledge arrived_[16];       // by named barrier
   Comers comers_[16];
+  // At the barrier of the cluster: the epoch of the first arrival, which those that come early
+  // enough share, and all that tell.
+  Epoch cluster_epoch_ = 0;
+  bool all_tell_ = true;
+  std::vector<Arrival> tellers_;
+  SharedClock told_;
   std::vector<Epoch> scratch_;
 };
 

@@ -87,7 +87,11 @@ std::string ranges(const std::vector<uint32_t>& sorted) {
 
 Report::Report(const char* kind, const Thread* thread) : identity_(kind) {
   json_ = "{\"kind\": " + quoted(kind);
-  if (team != nullptr) kernel(*team->launch->asked);
+  if (team != nullptr) {
+    const Grid& grid = thread != nullptr ? *thread->block->grid : team->launch->grids.front();
+    kernel(grid.asked);
+    if (team->launch->ranks > 1) number("rank", grid.rank);
+  }
   if (thread != nullptr) raw("at", thread_json(thread));
 }
 

@@ -30,6 +30,13 @@ uint64_t random_number(Team& t) {
 
 namespace {
 
+void show_grid(const Grid& grid) {
+  if (team->shown_grid == &grid) return;
+  team->shown_grid = &grid;
+  blockDim = grid.asked.block;
+  gridDim = grid.asked.grid;
+}
+
 void make_current(Thread& thread) {
   team->current = &thread;
   thread.state = State::kRunning;
@@ -37,6 +44,7 @@ void make_current(Thread& thread) {
   if (team->shown != thread.block) {
     team->shown = thread.block;
     blockIdx = thread.block->index;
+    show_grid(*thread.block->grid);
   }
   fictl_emu_registers = {thread.lane, thread.warp};
 }
@@ -58,13 +66,13 @@ void between_spins(Team& t) {
   // Why at once: a loop without a call may wait for a block that has not begun.
   if (t.interrupted) {
     t.interrupted = false;
-    if (add_block(t)) return;
+    if (add_cluster(t)) return;
   }
   if (t.fruitless <= t.alive) {
     t.spinning_since = now_ms();
     return;
   }
-  if (t.engine->complete_one() || give_up_waiting(t) || add_block(t)) return;
+  if (t.engine->complete_one() || give_up_waiting(t) || add_cluster(t)) return;
   sched_yield();
   if (now_ms() - t.spinning_since > config.patience_ms) {
     report_hang(t, nullptr);
@@ -127,11 +135,13 @@ void thread_ends(Thread& thread) {
   barriers_after_exit(thread);
   warps_after_exit(thread);
   warpgroup_after_exit(thread);
-  grid_after_exit(*team);
+  grid_after_exit(thread);
+  cluster_after_exit(thread);
   if (block.alive == 0) {
     team->engine->block_ends(block);
     mbarriers_after_block(block);
     check::block_ends(block);
+    --block.grid->blocks_left;
   }
 }
 
@@ -149,7 +159,8 @@ Thread* pick_or_deadlock() {
 void thread_main() {
   for (;;) {
     Thread* thread = team->current;
-    team->launch->asked->body(team->launch->asked->arguments);
+    const FictlEmuLaunch& asked = thread->block->grid->asked;
+    asked.body(asked.arguments);
     thread = team->current;
     thread_ends(*thread);
     Thread* next = pick_or_deadlock();

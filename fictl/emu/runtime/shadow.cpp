@@ -3,6 +3,8 @@
 #include <fictl_emu/abi.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+
 namespace fictl_emu::check {
 
 LazyMemory::LazyMemory(size_t bytes) : bytes_(bytes) {
@@ -19,6 +21,12 @@ Shadow::Shadow(size_t bytes, unsigned granule_log2)
 Shadow& Region::cells() {
   if (shadow == nullptr) shadow = std::make_unique<Shadow>(end - begin, granule_log2);
   return *shadow;
+}
+
+void Region::note_read(const char* address, size_t bytes, uint32_t serial) {
+  read_begin = read_begin == nullptr ? address : std::min(read_begin, address);
+  read_end = std::max(read_end, address + bytes);
+  reader = serial;
 }
 
 }  // namespace fictl_emu::check

@@ -79,8 +79,13 @@ struct Region {
   unsigned granule_log2;
   bool writable;
   std::unique_ptr<Shadow> shadow;  // made at the first access
+  // Of one that is only read, between which addresses it was, by which block the last time.
+  const char* read_begin = nullptr;
+  const char* read_end = nullptr;
+  uint32_t reader = 0;
 
   Shadow& cells();
+  void note_read(const char* address, size_t bytes, uint32_t serial);
 };
 
 }  // namespace fictl_emu::check

@@ -98,6 +98,15 @@ void map_shared(SharedMemory& shared) {
   }
 }
 
+char* same_place(SharedMemory& there, const SharedMemory& here, const char* address) {
+  const SharedPart* part = here.part_at(address);
+  const size_t offset = here.canonical(address) - here.base;
+  if (part == nullptr || there.file < 0) return there.base + offset;
+  const size_t number = declare(there, *part);
+  const bool full = there.parts[number].offset != part->offset;
+  return full ? there.base + offset : window_of(there, number) + offset;
+}
+
 }  // namespace fictl_emu
 
 extern "C" const char* fictl_emu_shared_part(const char* base, size_t offset, size_t bytes,

@@ -77,7 +77,7 @@ Range module_code{nullptr, nullptr};
 
 void find_module_code(const Launch& launch) {
   static const void* known = nullptr;
-  const void* body = reinterpret_cast<const void*>(launch.asked->body);
+  const void* body = reinterpret_cast<const void*>(launch.grids.front().asked.body);
   if (body != known) module_code = code_around(body);
   known = body;
 }

@@ -1,12 +1,13 @@
 // State of the runtime while kernels run. A team is the blocks that must make progress together
-// (one; all of a cooperative grid) and runs on one thread of the operating system; every CUDA
-// thread of it is a fiber.
+// (one cluster; all of a cooperative grid; one cluster and more of each rank) and runs on one
+// thread of the operating system; every CUDA thread of it is a fiber.
 #pragma once
 
 #include <fictl_emu/abi.h>
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
@@ -14,7 +15,9 @@
 namespace fictl_emu {
 
 struct Block;
+struct Cluster;
 struct Fragment;  // hopper/fragment.h
+struct Grid;
 struct Mbarrier;
 struct Clock;  // checker's: what a thread knows of others, beside its warp and its block
 class Engine;  // hopper/engine.h
@@ -32,6 +35,7 @@ enum class State : uint8_t {
   kActiveMask,
   kGrid,
   kWarpgroup,
+  kCluster,
   kYielded,
   kDone
 };
@@ -70,6 +74,8 @@ struct alignas(64) Thread {
   int barrier = 0;
   std::vector<Copy> copies;
   int copy_group = 0;
+  uint32_t cluster_arrivals = 0;  // at the barrier of its cluster
+  uint32_t cluster_waits = 0;     // behind them: as many, or one fewer
   int copies_issued = 0;
   uint32_t bulk_group = 0;  // of bulk copies, that is open
 
@@ -235,8 +241,21 @@ struct Warpgroup {
   int wanted = 0;     // by setmaxnreg.inc; 0: none
 };
 
+// The blocks that reach one another's shared memory, with their common barrier.
+struct Cluster {
+  std::vector<Block*> blocks;  // by rank
+  uint32_t alive = 0;          // threads
+  uint32_t pending = 0;        // those of them that have not arrived in this phase
+  uint32_t phase = 0;
+  std::vector<Thread*> waiting;
+  Site site;  // of the latest arrival
+};
+
 struct Block {
   Team* team = nullptr;
+  Grid* grid = nullptr;
+  Cluster* cluster = nullptr;
+  FictlEmuCluster place{};  // in its cluster
   uint3 index{};
   uint64_t linear = 0;  // in its grid
   uint32_t slot = 0;    // in its team
@@ -250,11 +269,27 @@ struct Block {
   SharedMemory shared;
 };
 
+// A kernel that one rank has launched.
+struct Grid {
+  FictlEmuLaunch asked{};
+  int rank = 0;
+  Grid* before = nullptr;  // the previous one of its rank, which ends first
+  uint64_t clusters = 0;
+  std::atomic<uint64_t> next_cluster{0};  // in the schedule's order
+  std::atomic<uint64_t> blocks_left{0};   // that have not ended
+  dim3 required{0, 0, 0};                 // __cluster_dims__, where the launch has named none
+  std::vector<Thread*> at_sync;           // grid.sync()
+
+  uint64_t blocks() const { return uint64_t{asked.grid.x} * asked.grid.y * asked.grid.z; }
+};
+
+// What runs at once: a kernel, or those of several ranks.
 struct Launch {
-  const FictlEmuLaunch* asked;
-  uint64_t serial;  // every launch of the process has its own
-  uint64_t blocks;
-  std::atomic<uint64_t> next_block{0};  // in the schedule's order
+  std::deque<Grid> grids;
+  int ranks = 1;
+  uint64_t serial = 0;  // every launch of the process has its own
+  uint64_t blocks = 0;
+  std::atomic<uint64_t> begun{0};  // clusters, as the watchdog sees them
   std::atomic<bool> stopped{false};
   std::atomic<bool> overdue{false};  // the watchdog's patience is at its end
 };
@@ -262,14 +297,15 @@ struct Launch {
 struct Team {
   Launch* launch = nullptr;
   std::vector<Block*> blocks;
+  std::deque<Cluster> clusters;
   Thread* current = nullptr;
   const Block* shown = nullptr;  // whose blockIdx is visible
+  const Grid* shown_grid = nullptr;
 
   Queue fresh;  // not started yet, in the schedule's order
   Queue ready;
   Queue yielded;                // spinning
   std::vector<Thread*> asking;  // in __activemask()
-  std::vector<Thread*> at_grid_sync;
   uint32_t alive = 0;
   Engine* engine = nullptr;  // what threads have issued and does not run on their fibers
 

@@ -61,6 +61,8 @@ std::string doing(const Thread& thread) {
       return in_warpgroup(thread);
     case State::kGrid:
       return "wait at grid.sync(), " + at(thread.site);
+    case State::kCluster:
+      return "wait at barrier.cluster.wait, " + at(thread.site);
     case State::kYielded:
       return std::string("are in ") + thread.operation + at_line(thread.site);
     case State::kActiveMask:
@@ -79,18 +81,24 @@ const void* code_of(const Thread& thread) {
   return thread.state == State::kMbarrier ? thread.pc : nullptr;
 }
 
-// The threads of one block by what they do, and where.
-std::string groups_json(const Block& block) {
-  std::map<std::pair<std::string, const void*>, std::vector<uint32_t>> groups;
-  for (const Thread& thread : block.threads) {
-    groups[{doing(thread), code_of(thread)}].push_back(thread.linear);
-  }
+// The threads of the blocks of a cluster by what they do, and where.
+std::string groups_json(const Cluster& cluster) {
   std::string json;
-  for (const auto& [group, threads] : groups) {
-    const auto& [what, pc] = group;
-    json += json.empty() ? "" : ", ";
-    json += "{\"threads\": " + quoted(ranges(threads)) + ", \"what\": " + quoted(what);
-    json += (pc == nullptr ? "" : ", \"place\": " + place_json(pc)) + "}";
+  for (const Block* block : cluster.blocks) {
+    std::map<std::pair<std::string, const void*>, std::vector<uint32_t>> groups;
+    for (const Thread& thread : block->threads) {
+      groups[{doing(thread), code_of(thread)}].push_back(thread.linear);
+    }
+    const std::string of =
+        cluster.blocks.size() == 1
+            ? ""
+            : " of block " + std::to_string(block->place.rank) + " of the cluster";
+    for (const auto& [group, threads] : groups) {
+      const auto& [what, pc] = group;
+      json += json.empty() ? "" : ", ";
+      json += "{\"threads\": " + quoted(ranges(threads) + of) + ", \"what\": " + quoted(what);
+      json += (pc == nullptr ? "" : ", \"place\": " + place_json(pc)) + "}";
+    }
   }
   return "[" + json + "]";
 }
@@ -105,7 +113,7 @@ bool report_bytes(const Team& team) {
     report.place(thread->pc);
     report.text("what", "mbarrier " + name_of(*barrier) +
                             " waits for bytes that no copy brings: " + state_of(*barrier));
-    report.raw("groups", groups_json(*block));
+    report.raw("groups", groups_json(*block->cluster));
     report.file();
     return true;
   }
@@ -153,6 +161,10 @@ std::string cause_of_deadlock(const Block& block) {
     }
     if (thread.state == State::kGrid) {
       return "a block has ended, or gone another way, before grid.sync(): all blocks must come";
+    }
+    if (thread.state == State::kCluster) {
+      return "a thread of the cluster goes another way, so that it does not come to "
+             "barrier.cluster.arrive: all that have not returned must";
     }
     if (thread.state == State::kMbarrier) return cause_of_waiting(*thread.mbarrier);
     const Barrier& barrier = block.barriers[thread.barrier];
@@ -213,8 +225,27 @@ Stuck what_is_stuck(const Team& team) {
 
 // Adds where the threads of the block of `thread` are.
 void file_stuck(Report& report, const Thread* thread) {
-  if (thread != nullptr) report.raw("groups", groups_json(*thread->block));
+  if (thread != nullptr) report.raw("groups", groups_json(*thread->block->cluster));
   report.file();
+}
+
+std::string size_of_grid(const Grid& grid) {
+  return "rank " + std::to_string(grid.rank) + " has launched " + std::to_string(grid.blocks()) +
+         " blocks";
+}
+
+// Ranks wait for one another block by block; empty where their grids are alike.
+std::string uneven_ranks(const Launch& launch) {
+  if (launch.ranks == 1) return "";
+  const Grid& first = launch.grids.front();
+  for (const Grid& grid : launch.grids) {
+    if (grid.blocks() == first.blocks()) continue;
+    return size_of_grid(first) + ", " + size_of_grid(grid) +
+           ": blocks of one wait for blocks that the other does not have. Take the grid from sizes "
+           "that all ranks share";
+  }
+  return "a rank waits for what another does not do: each must launch, and both sides must count "
+         "alike";
 }
 
 }  // namespace
@@ -236,6 +267,7 @@ void report_deadlock(const Team& team) {
 void report_hang(const Team& team, const void* pc) {
   const Thread* thread = pc != nullptr ? team.current : one_that_waits(team);
   Report report("hang", thread);
+  if (thread != nullptr) report.text("cause", uneven_ranks(*team.launch));
   if (pc != nullptr) {
     report.place(static_cast<const char*>(pc) + 1);
   } else if (thread != nullptr && thread->site.line != 0) {

@@ -18,14 +18,14 @@ namespace {
 constexpr size_t kStackBytes = 64 << 10;
 constexpr size_t kMostTogether = 256;  // blocks that a team takes in when they wait for others
 
-// The block that the schedule begins as its `turn`-th.
-uint64_t scheduled(uint64_t turn, uint64_t blocks) {
+// The cluster that the schedule begins as its `turn`-th.
+uint64_t scheduled(uint64_t turn, uint64_t clusters) {
   if (config.order == FICTL_EMU_FORWARD) return turn;
-  if (config.order == FICTL_EMU_REVERSE) return blocks - 1 - turn;
-  // Steps of a length that has no common divisor with `blocks` reach each once.
-  uint64_t step = config.seed % blocks | 1;
-  while (std::gcd(step, blocks) != 1) step += 2;
-  return (turn * step + config.seed) % blocks;
+  if (config.order == FICTL_EMU_REVERSE) return clusters - 1 - turn;
+  // Steps of a length that has no common divisor with `clusters` reach each once.
+  uint64_t step = config.seed % clusters | 1;
+  while (std::gcd(step, clusters) != 1) step += 2;
+  return (turn * step + config.seed) % clusters;
 }
 
 void begin_threads(Block& block, const dim3& shape) {
@@ -46,6 +46,7 @@ void begin_threads(Block& block, const dim3& shape) {
         thread.operation = nullptr;
         thread.copies.clear();
         thread.copy_group = 0;
+        thread.cluster_arrivals = thread.cluster_waits = 0;
         thread.copies_issued = 0;
         thread.bulk_group = 0;
         thread.mbarrier = nullptr;
@@ -76,9 +77,11 @@ void begin_barriers(Block& block) {
 }
 
 // In the schedule's order, behind those that wait for their start already.
-void enlist(Team& team, Block& block) {
+void enlist(Team& team, const Cluster& cluster) {
   std::vector<Thread*> order;
-  for (Thread& thread : block.threads) order.push_back(&thread);
+  for (Block* block : cluster.blocks) {
+    for (Thread& thread : block->threads) order.push_back(&thread);
+  }
   if (config.order == FICTL_EMU_REVERSE) {
     std::vector<Thread*>(order.rbegin(), order.rend()).swap(order);
   } else if (config.order == FICTL_EMU_RANDOM) {
@@ -88,14 +91,38 @@ void enlist(Team& team, Block& block) {
   for (Thread* thread : order) team.fresh.push(thread);
 }
 
-void begin_block(Team& team, Block& block, uint64_t linear) {
-  const FictlEmuLaunch& asked = *team.launch->asked;
+uint3 unravel(uint64_t linear, const dim3& shape) {
+  return {static_cast<uint32_t>(linear % shape.x),
+          static_cast<uint32_t>(linear / shape.x % shape.y),
+          static_cast<uint32_t>(linear / shape.x / shape.y)};
+}
+
+FictlEmuCluster place_of(const FictlEmuLaunch& asked, uint64_t number, uint32_t rank) {
+  FictlEmuCluster place{};
+  place.is_explicit = asked.cluster.x != 0;
+  place.shape = cluster_shape(asked);
+  place.count = dim3(asked.grid.x / place.shape.x, asked.grid.y / place.shape.y,
+                     asked.grid.z / place.shape.z);
+  place.index = unravel(number, place.count);
+  place.block = unravel(rank, place.shape);
+  place.rank = rank;
+  place.blocks = place.shape.x * place.shape.y * place.shape.z;
+  return place;
+}
+
+void begin_block(Team& team, Block& block, Grid& grid, Cluster& cluster,
+                 const FictlEmuCluster& place) {
+  const FictlEmuLaunch& asked = grid.asked;
   block.team = &team;
-  block.linear = linear;
+  block.grid = &grid;
+  block.cluster = &cluster;
+  block.place = place;
   block.slot = static_cast<uint32_t>(team.blocks.size());
-  block.index.x = static_cast<uint32_t>(linear % asked.grid.x);
-  block.index.y = static_cast<uint32_t>(linear / asked.grid.x % asked.grid.y);
-  block.index.z = static_cast<uint32_t>(linear / asked.grid.x / asked.grid.y);
+  block.index = {place.index.x * place.shape.x + place.block.x,
+                 place.index.y * place.shape.y + place.block.y,
+                 place.index.z * place.shape.z + place.block.z};
+  block.linear =
+      (uint64_t{block.index.z} * asked.grid.y + block.index.y) * asked.grid.x + block.index.x;
   begin_threads(block, asked.block);
   begin_warps(block);
   begin_warpgroups(block);
@@ -103,8 +130,33 @@ void begin_block(Team& team, Block& block, uint64_t linear) {
   begin_shared(block.shared, asked.dynamic_shared);
   team.blocks.push_back(&block);
   team.alive += block.alive;
-  enlist(team, block);
+  cluster.blocks.push_back(&block);
+  cluster.alive += block.alive;
+  cluster.pending = cluster.alive;
   check::block_begins(block);
+}
+
+// The grid of which a cluster begins next: ranks take turns; null if all have begun that may.
+Grid* next_grid(Team& team) {
+  std::deque<Grid>& grids = team.launch->grids;
+  if (grids.size() == 1) return &grids.front();
+  std::vector<Grid*> able;
+  for (Grid& grid : grids) {
+    const bool waits = grid.before != nullptr && grid.before->blocks_left != 0;
+    if (!waits && grid.next_cluster < grid.clusters) able.push_back(&grid);
+  }
+  if (able.empty()) return nullptr;
+  if (config.order == FICTL_EMU_RANDOM) return able[random_number(team) % able.size()];
+  if (config.order == FICTL_EMU_REVERSE) std::reverse(able.begin(), able.end());
+  return *std::min_element(able.begin(), able.end(), [](const Grid* a, const Grid* b) {
+    return a->next_cluster < b->next_cluster;
+  });
+}
+
+// The clusters that begin before any thread runs.
+uint64_t begun_together(const Launch& launch) {
+  const Grid& first = launch.grids.front();
+  return first.asked.cooperative ? launch.blocks : launch.ranks;
 }
 
 }  // namespace
@@ -124,12 +176,14 @@ Worker& worker() {
 void Worker::begin_team(Launch& launch) {
   team_.launch = &launch;
   team_.blocks.clear();
+  team_.clusters.clear();
   team_.shown = nullptr;
+  team_.shown_grid = nullptr;
   team_.fresh.clear();
   team_.ready.clear();
   team_.yielded.clear();
   team_.asking.clear();
-  team_.at_grid_sync.clear();
+  for (Grid& grid : launch.grids) grid.at_sync.clear();
   engine_.clear();
   team_.alive = 0;
   team_.fruitless = 0;
@@ -140,26 +194,36 @@ Block& Worker::spare_block() {
   return *all_[team_.blocks.size()];
 }
 
-bool add_block(Team& team) {
-  if (team.blocks.size() >= kMostTogether) return false;
-  Launch& launch = *team.launch;
-  const uint64_t turn = launch.next_block.fetch_add(1);
-  if (turn >= launch.blocks) return false;
-  begin_block(team, worker().spare_block(), scheduled(turn, launch.blocks));
+dim3 cluster_shape(const FictlEmuLaunch& asked) {
+  return asked.cluster.x == 0 ? dim3(1, 1, 1) : asked.cluster;
+}
+
+bool add_cluster(Team& team) {
+  Grid* grid = next_grid(team);
+  if (grid == nullptr) return false;
+  const dim3 shape = cluster_shape(grid->asked);
+  const uint32_t blocks = shape.x * shape.y * shape.z;
+  if (team.blocks.size() + blocks > std::max<size_t>(kMostTogether, blocks)) return false;
+  const uint64_t turn = grid->next_cluster.fetch_add(1);
+  if (turn >= grid->clusters) return false;
+  ++team.launch->begun;
+  const uint64_t number = scheduled(turn, grid->clusters);
+  Cluster& cluster = team.clusters.emplace_back();
+  for (uint32_t rank = 0; rank < blocks; ++rank) {
+    begin_block(team, worker().spare_block(), *grid, cluster, place_of(grid->asked, number, rank));
+  }
+  enlist(team, cluster);
   return true;
 }
 
 void Worker::work(Launch& launch) {
-  const FictlEmuLaunch& asked = *launch.asked;
   const SignalScope signals(team_, signal_stack_, launch);
   stacks = &stacks_;
-  blockDim = asked.block;
-  gridDim = asked.grid;
   team_.random = (config.seed + 1) * 0x9E3779B97F4A7C15ull;
-  const uint64_t together = asked.cooperative ? launch.blocks : 1;
+  const uint64_t together = begun_together(launch);
   while (!launch.stopped) {
     begin_team(launch);
-    while (team_.blocks.size() < together && add_block(team_)) continue;
+    while (team_.clusters.size() < together && add_cluster(team_)) continue;
     if (team_.blocks.empty()) break;
     stacks_.give_back_all();
     run(team_);

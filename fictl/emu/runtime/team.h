@@ -20,7 +20,7 @@ class Worker {
   void work(Launch& launch);
 
  private:
-  friend bool add_block(Team& team);
+  friend bool add_cluster(Team& team);
 
   void begin_team(Launch& launch);
   Block& spare_block();
@@ -35,9 +35,12 @@ class Worker {
 // The worker of this thread of the operating system.
 Worker& worker();
 
-// One more block of the launch in this team, for kernels whose blocks wait for one another; false
+// One more cluster of the launch in this team, for kernels whose blocks wait for one another; false
 // if all have been begun, or there are as many as a GPU would hold.
-bool add_block(Team& team);
+bool add_cluster(Team& team);
+
+// In blocks; one where the launch has none.
+dim3 cluster_shape(const FictlEmuLaunch& asked);
 
 // memory.cpp
 void begin_shared(SharedMemory& shared, size_t dynamic_bytes);

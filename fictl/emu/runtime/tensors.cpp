@@ -120,7 +120,7 @@ std::string Tensor::element(const char* address) const {
   return "[" + text + "]";
 }
 
-void Tensors::update() {
+void Tensors::update(uint32_t serial) {
   const Lock lock(mutex);
   if (version_ == version) return;
   version_ = version;
@@ -128,15 +128,19 @@ void Tensors::update() {
   all_.insert(all_.end(), given_out.begin(), given_out.end());
   std::stable_partition(all_.begin(), all_.end(), [](const Tensor& t) { return t.writable(); });
   std::fill(std::begin(recent_), std::end(recent_), nullptr);
-  make_regions();
+  make_regions(serial);
 }
 
 // Sorted by address, each tensor begins a region or belongs to the one before.
-void Tensors::make_regions() {
+void Tensors::make_regions(uint32_t serial) {
   std::vector<Tensor*> sorted;
   for (Tensor& tensor : all_) sorted.push_back(&tensor);
   std::sort(sorted.begin(), sorted.end(),
             [](const Tensor* a, const Tensor* b) { return a->begin() < b->begin(); });
+  for (Region& region : regions_) {
+    if (region.shadow != nullptr || region.reader != 0)
+      former_.push_back({std::move(region), serial});
+  }
   regions_.clear();
   regions_.reserve(all_.size());
   for (Tensor* tensor : sorted) {
@@ -154,6 +158,22 @@ void Tensors::make_regions() {
 
 void Tensors::forget_accesses() {
   for (Region& region : regions_) region.shadow = nullptr;
+  former_.clear();
+}
+
+void Tensors::forget_before(uint32_t serial) {
+  former_.erase(std::remove_if(former_.begin(), former_.end(),
+                               [=](const Former& former) { return former.until <= serial; }),
+                former_.end());
+}
+
+std::vector<Region*> Tensors::former(const char* address) {
+  std::vector<Region*> found;
+  for (Former& former : former_) {
+    const Region& region = former.region;
+    if (region.begin <= address && address < region.end) found.push_back(&former.region);
+  }
+  return found;
 }
 
 const Tensor* Tensors::find(const char* address, size_t bytes, bool write, const void* pc) {

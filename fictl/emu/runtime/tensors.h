@@ -79,9 +79,14 @@ class Tensor {
 // The tensors of the launch that runs.
 class Tensors {
  public:
-  // Takes over what was watched, allocated and freed since the last launch.
-  void update();
+  // Takes over what was watched, allocated and freed since the last launch. Blocks have serials
+  // from `serial` on.
+  void update(uint32_t serial);
   void forget_accesses();
+  // Of tensors that are not watched any more, accesses of blocks before this one.
+  void forget_before(uint32_t serial);
+  // Where accesses of earlier launches to this memory are recorded, the tensors of these.
+  std::vector<Region*> former(const char* address);
 
   bool empty() const { return all_.empty(); }
   // The one that holds all of these bytes, preferably a writable one for a write. `pc` is the place
@@ -92,11 +97,16 @@ class Tensors {
   std::vector<const Tensor*> sharing(const char* address, size_t bytes) const;
 
  private:
-  void make_regions();
+  void make_regions(uint32_t serial);
 
   uint64_t version_ = 0;
   std::vector<Tensor> all_;  // writable ones first
   std::vector<Region> regions_;
+  struct Former {
+    Region region;
+    uint32_t until;  // the first serial after its accesses
+  };
+  std::vector<Former> former_;
   const Tensor* recent_[64] = {};
 };
 

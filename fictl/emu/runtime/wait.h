@@ -12,7 +12,8 @@ constexpr const char* kBarArrive = "bar.arrive";
 // Those that waited only for `thread` go on.
 void barriers_after_exit(Thread& thread);
 void warps_after_exit(Thread& thread);
-void grid_after_exit(Team& team);
+void grid_after_exit(Thread& thread);
+void cluster_after_exit(Thread& thread);
 
 // No thread can run but those in __activemask(): each gets the lanes that are at its place.
 void answer_activemask(Team& team);

@@ -20,7 +20,7 @@ class Watchdog {
   void watch(Launch* launch) {
     const Lock lock(mutex_);
     launch_ = launch;
-    blocks_ = 0;
+    begun_ = 0;
     since_ = now_ms();
     // A child of fork() has no thread but the one that called it.
     if (launch == nullptr || awake_in_ == getpid()) return;
@@ -46,16 +46,16 @@ class Watchdog {
   }
 
   void look() {
-    const uint64_t blocks = launch_->next_block;
-    if (blocks != blocks_) since_ = now_ms();
-    blocks_ = blocks;
+    const uint64_t begun = launch_->begun;
+    if (begun != begun_) since_ = now_ms();
+    begun_ = begun;
     if (config.timeout_ms > 0 && now_ms() - since_ > config.timeout_ms) launch_->overdue = true;
     interrupt_stuck_workers();
   }
 
   Mutex mutex_;
   Launch* launch_ = nullptr;
-  uint64_t blocks_ = 0;
+  uint64_t begun_ = 0;  // clusters
   int64_t since_ = 0;
   pid_t awake_in_ = 0;
 };

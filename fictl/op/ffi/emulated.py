@@ -43,6 +43,7 @@ class Emulated:
 
     def __call__(self, *arguments: Any) -> Any:
         device = emulated_device()
+        device.keep(arguments)
         if settings.EMU_CHECK.get():
             device.watch(list(_watched(arguments, public_function())))
         try:
@@ -53,10 +54,15 @@ class Emulated:
             if reports:  # The launcher only says that the kernel was stopped.
                 raise KernelDefect(self._name, reports, device) from None
             raise error.with_traceback(None) from None
-        reports = device.take_reports()
-        if reports and not _tell(self._name, reports):
-            raise KernelDefect(self._name, reports, device)
+        raise_defects(self._name, device)
         return result
+
+
+def raise_defects(name: str, device: EmulatedDevice) -> None:
+    """Raise what was reported since the last call, unless someone listens."""
+    reports = device.take_reports()
+    if reports and not _tell(name, reports):
+        raise KernelDefect(name, reports, device)
 
 
 def listen(listener: Listener) -> None:

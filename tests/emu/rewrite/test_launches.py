@@ -16,7 +16,7 @@ def call(kernel: str, configuration: str, *arguments: str) -> str:
     given = "".join(f", {argument}" for argument in arguments)
     return (
         f'::fictl_emu::Configuration({configuration}).run("{kernel}", '
-        f"[&](auto&... fictl_emu_a) {{ {kernel}(fictl_emu_a...); }}{given})"
+        f"[=](auto&... fictl_emu_a) {{ {kernel}(fictl_emu_a...); }}{given})"
     )
 
 

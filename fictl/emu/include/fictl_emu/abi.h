@@ -27,6 +27,15 @@ struct FictlEmuRegisters {
 };
 extern __thread FictlEmuRegisters fictl_emu_registers FICTL_EMU_TLS;
 
+// The running thread's block in its cluster: shapes in blocks, and the clusters of the grid.
+struct FictlEmuCluster {
+  dim3 shape, count;
+  uint3 index, block;
+  uint32_t rank, blocks;
+  int is_explicit;  // the launch or the kernel names the shape
+};
+FictlEmuCluster fictl_emu_cluster(void);  // by value: the checker knows the stack
+
 // ---- launch ----
 
 struct FictlEmuLaunch {
@@ -37,8 +46,15 @@ struct FictlEmuLaunch {
   int cooperative;
   void (*body)(const void* arguments);  // what one thread runs
   const void* arguments;
+  size_t argument_bytes;
+  // For a launch that is kept until those of other ranks are there.
+  const void* (*copy)(const void* arguments);
+  void (*discard)(const void* copied);
+  int programmatic;  // it may begin before the kernel before it has ended
 };
 int fictl_emu_launch(const FictlEmuLaunch*);  // a cudaError_t
+// __cluster_dims__ of the kernel, which each of its threads passes first.
+void fictl_emu_cluster_dims(unsigned x, unsigned y = 1, unsigned z = 1);
 
 // ---- synchronisation ----
 
@@ -53,6 +69,14 @@ enum FictlEmuVote { FICTL_EMU_COUNT, FICTL_EMU_AND, FICTL_EMU_OR };
 int fictl_emu_barrier_vote(int predicate, int how, const char* file, int line);
 
 void fictl_emu_grid_sync(const char* file, int line);
+
+// barrier.cluster: what a thread has done before a `release`d arrival is known behind the wait.
+void fictl_emu_cluster_arrive(int release, const char* file, int line);
+void fictl_emu_cluster_wait(const char* file, int line);
+
+// griddepcontrol: the kernels before this one have ended; the next may begin.
+void fictl_emu_dependencies_wait(void);
+void fictl_emu_dependents_launch(void);
 
 // One step of a warp: each lane that `mask` names comes with its argument, and the last one runs
 // `step` over all of them (null for lanes that are not there). `name` is for reports, and the
@@ -90,11 +114,19 @@ void* fictl_emu_dynamic_shared(void);
 // `base` for accesses to the part alone that has `bytes` from base + offset on. In check mode an
 // access by way of it to anything else is reported.
 const char* fictl_emu_shared_part(const char* base, size_t offset, size_t bytes, const char* name);
-// Between pointers and the 32-bit addresses that PTX has for shared memory.
+// Between pointers and the 32-bit addresses that PTX has for shared memory: that of the block, or,
+// with the block's rank from bit 24 on, of any block of the cluster.
 uint32_t fictl_emu_shared_address(const void* pointer, const char* file, int line);
+uint32_t fictl_emu_cluster_address(const void* pointer, const char* file, int line);
 void* fictl_emu_shared_pointer(uint32_t address);
+void* fictl_emu_cluster_pointer(uint32_t address);
+void* fictl_emu_cluster_target(uint32_t address);  // for an access: the block must be there
+// mapa: the same place in the block of that rank; and getctarank.
+void* fictl_emu_map_shared(const void* pointer, uint32_t rank, const char* file, int line);
+uint32_t fictl_emu_shared_rank(const void* pointer, const char* file, int line);
 
-enum FictlEmuSpace { FICTL_EMU_GLOBAL, FICTL_EMU_SHARED, FICTL_EMU_LOCAL };
+// PEER: shared memory of another block of the cluster.
+enum FictlEmuSpace { FICTL_EMU_GLOBAL, FICTL_EMU_SHARED, FICTL_EMU_LOCAL, FICTL_EMU_PEER };
 int fictl_emu_space(const void* pointer);
 
 // ---- asynchronous copies (cp.async) ----
@@ -149,6 +181,8 @@ enum FictlEmuElement {
 // Into shared memory, with the bytes completed at `barrier`. A non-zero `mask` names the blocks of
 // the cluster that get them, each at the same offset.
 void fictl_emu_bulk_load(void* to, const void* from, uint32_t bytes, void* barrier, uint32_t mask);
+// st.async: `bytes` at `value`, 4, 8 or 16, which complete at a barrier of the block that has `to`.
+void fictl_emu_async_store(void* to, const void* value, uint32_t bytes, void* barrier);
 // From shared to global memory, in a bulk group of the thread. `element` is of the reduction.
 void fictl_emu_bulk_store(void* to, const void* from, uint32_t bytes, int reduction, int element);
 // A box of a tensor map; coordinates are innermost first.

@@ -15,11 +15,28 @@ cudaError_t launch(FictlEmuLaunch& launch, Kernel kernel, std::tuple<Args...> ar
     std::tuple<Args...> args;
   } call{kernel, std::move(args)};
   launch.arguments = &call;
+  launch.argument_bytes = sizeof call;
   launch.body = [](const void* arguments) {
     auto& call = *static_cast<Call*>(const_cast<void*>(arguments));
     std::apply(call.kernel, call.args);
   };
+  launch.copy = [](const void* arguments) -> const void* {
+    return new Call(*static_cast<const Call*>(arguments));
+  };
+  launch.discard = [](const void* copied) { delete static_cast<const Call*>(copied); };
   return static_cast<cudaError_t>(fictl_emu_launch(&launch));
+}
+
+inline FictlEmuLaunch asked_for(const char* name, const void* function, dim3 grid, dim3 block,
+                                size_t shared) {
+  FictlEmuLaunch asked = {};
+  asked.kernel = name;
+  asked.function = function;
+  asked.grid = grid;
+  asked.block = block;
+  asked.cluster = dim3(0, 0, 0);  // none is named
+  asked.dynamic_shared = shared;
+  return asked;
 }
 
 // The replacement of `kernel<<<grid, block, shared, stream>>>`.
@@ -32,8 +49,7 @@ class Configuration {
   // `call` is the kernel's call, so that overloads and deduced template arguments work.
   template <typename Call, typename... Args>
   void run(const char* kernel, Call call, Args&&... args) const {
-    FictlEmuLaunch asked = {kernel,  nullptr, grid_,   block_, {1, 1, 1},
-                            shared_, 0,       nullptr, nullptr};
+    FictlEmuLaunch asked = asked_for(kernel, nullptr, grid_, block_, shared_);
     launch(asked, call, std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...));
   }
 
@@ -52,11 +68,9 @@ std::tuple<std::decay_t<Params>...> unerased(void** args, std::index_sequence<I.
 template <typename... Params>
 cudaError_t launch_erased(const char* name, int cooperative, void (*kernel)(Params...), dim3 grid,
                           dim3 block, void** args, size_t shared) {
-  FictlEmuLaunch asked = {name,        reinterpret_cast<const void*>(kernel),
-                          grid,        block,
-                          {1, 1, 1},   shared,
-                          cooperative, nullptr,
-                          nullptr};
+  FictlEmuLaunch asked =
+      asked_for(name, reinterpret_cast<const void*>(kernel), grid, block, shared);
+  asked.cooperative = cooperative;
   return launch(asked, kernel, unerased<Params...>(args, std::index_sequence_for<Params...>()));
 }
 
@@ -77,15 +91,9 @@ cudaError_t launch_cooperative(const char* name, Kernel kernel, dim3 grid, dim3 
 template <typename... Params, typename... Args>
 cudaError_t fictl_emu_launch_ex(const cudaLaunchConfig_t* config, void (*kernel)(Params...),
                                 Args&&... args) {
-  FictlEmuLaunch asked = {"a kernel",
-                          reinterpret_cast<const void*>(kernel),
-                          config->gridDim,
-                          config->blockDim,
-                          {1, 1, 1},
-                          config->dynamicSmemBytes,
-                          0,
-                          nullptr,
-                          nullptr};
+  FictlEmuLaunch asked =
+      ::fictl_emu::asked_for("a kernel", reinterpret_cast<const void*>(kernel), config->gridDim,
+                             config->blockDim, config->dynamicSmemBytes);
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config->attrs[i];
     if (attribute.id == cudaLaunchAttributeCooperative)
@@ -94,6 +102,8 @@ cudaError_t fictl_emu_launch_ex(const cudaLaunchConfig_t* config, void (*kernel)
       const auto& cluster = attribute.val.clusterDim;
       asked.cluster = dim3(cluster.x, cluster.y, cluster.z);
     }
+    if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization)
+      asked.programmatic = attribute.val.programmaticStreamSerializationAllowed;
   }
   return ::fictl_emu::launch(asked, kernel,
                              std::tuple<std::decay_t<Params>...>(std::forward<Args>(args)...));

@@ -98,6 +98,10 @@ FICTL_EMU_SPACE(grid_constant)
 inline unsigned __isShared(const void* pointer) {
   return fictl_emu_space(pointer) == FICTL_EMU_SHARED;
 }
+inline unsigned __isClusterShared(const void* pointer) {
+  const int space = fictl_emu_space(pointer);
+  return space == FICTL_EMU_SHARED || space == FICTL_EMU_PEER;
+}
 inline unsigned __isCtaShared(const void* pointer) { return __isShared(pointer); }
 inline unsigned __isLocal(const void* pointer) {
   return fictl_emu_space(pointer) == FICTL_EMU_LOCAL;

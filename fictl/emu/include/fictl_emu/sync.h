@@ -52,23 +52,25 @@ inline void __prof_trigger(int) {}
 
 // ---- clusters ----
 
-inline unsigned __clusterDimIsSpecified() { return 0; }
-
-#define FICTL_EMU_NO_CLUSTERS(Result, name, parameters) \
-  [[noreturn]] inline Result name parameters { fictl_emu_missing(#name "()", file, line); }
-FICTL_EMU_NO_CLUSTERS(dim3, __clusterDim, (FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(dim3, __clusterRelativeBlockIdx, (FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(dim3, __clusterGridDimInClusters, (FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(dim3, __clusterIdx, (FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(unsigned, __clusterRelativeBlockRank, (FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(unsigned, __clusterSizeInBlocks, (FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(void, __cluster_barrier_arrive, (FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(void, __cluster_barrier_arrive_relaxed, (FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(void, __cluster_barrier_wait, (FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(void, __threadfence_cluster, (FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(unsigned, __isClusterShared, (const void*, FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(void*, __cluster_map_shared_rank, (const void*, unsigned, FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(unsigned, __cluster_query_shared_rank, (const void*, FICTL_EMU_HERE))
-FICTL_EMU_NO_CLUSTERS(uint2, __cluster_map_shared_multicast,
-                      (const void*, unsigned, FICTL_EMU_HERE))
-#undef FICTL_EMU_NO_CLUSTERS
+inline unsigned __clusterDimIsSpecified() { return fictl_emu_cluster().is_explicit; }
+inline dim3 __clusterDim() { return fictl_emu_cluster().shape; }
+inline dim3 __clusterRelativeBlockIdx() { return fictl_emu_cluster().block; }
+inline dim3 __clusterGridDimInClusters() { return fictl_emu_cluster().count; }
+inline dim3 __clusterIdx() { return fictl_emu_cluster().index; }
+inline unsigned __clusterRelativeBlockRank() { return fictl_emu_cluster().rank; }
+inline unsigned __clusterSizeInBlocks() { return fictl_emu_cluster().blocks; }
+inline void __cluster_barrier_arrive(FICTL_EMU_HERE) { fictl_emu_cluster_arrive(1, file, line); }
+inline void __cluster_barrier_arrive_relaxed(FICTL_EMU_HERE) {
+  fictl_emu_cluster_arrive(0, file, line);
+}
+inline void __cluster_barrier_wait(FICTL_EMU_HERE) { fictl_emu_cluster_wait(file, line); }
+inline void __threadfence_cluster() { fictl_emu_fence(FICTL_EMU_DEVICE); }
+inline void* __cluster_map_shared_rank(const void* pointer, unsigned rank, FICTL_EMU_HERE) {
+  return fictl_emu_map_shared(pointer, rank, file, line);
+}
+inline unsigned __cluster_query_shared_rank(const void* pointer, FICTL_EMU_HERE) {
+  return fictl_emu_shared_rank(pointer, file, line);
+}
+[[noreturn]] inline uint2 __cluster_map_shared_multicast(const void*, unsigned, FICTL_EMU_HERE) {
+  fictl_emu_missing("__cluster_map_shared_multicast()", file, line);
+}

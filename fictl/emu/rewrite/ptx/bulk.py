@@ -62,7 +62,8 @@ def copy(i: Instruction) -> str:
     if direction not in (*_LOADS, ("shared::cluster", "shared::cta")):
         raise NotEmulated(i.name)
     mask = _load(i, 4)
-    to, source, barrier = i.address(0, "shared"), i.address(1, direction[1]), i.address(3, "shared")
+    to, source = i.address(0, direction[0]), i.address(1, direction[1])
+    barrier = i.address(3, direction[0])
     return f"::fictl_emu_bulk_load({to}, {source}, {i.get(2, 'u32')}, {barrier}, {mask});"
 
 
@@ -119,7 +120,7 @@ def copy_tensor(i: Instruction) -> str:
         raise NotEmulated(i.name)
     mask = _load(i, 3)
     map_, coordinates = _box(i, 1, rank)
-    to, barrier = i.address(0, "shared"), i.address(2, "shared")
+    to, barrier = i.address(0, direction[0]), i.address(2, direction[0])
     call = f"::fictl_emu_tensor_load({to}, {map_}, fictl_emu_at, {rank}, {barrier}, {mask});"
     return f"{{ {coordinates} {call} }}"
 

@@ -38,19 +38,15 @@ def sleep(i: Instruction) -> str:
     return f"::fictl_emu_yield(0, {SITE});"
 
 
-@emulates("brkpt", "pmevent", "griddepcontrol")
+@emulates("brkpt", "pmevent")
 def nothing(i: Instruction) -> str:
-    """Emit nothing: grids run one after another."""
+    """Emit nothing: both are for debuggers and profilers."""
     return ""
 
 
 @emulates(
     "wgmma",
-    "st.async",
     "red.async",
-    "barrier.cluster",
-    "mapa",
-    "getctarank",
     "tensormap",
     "multimem",
     "tcgen05",

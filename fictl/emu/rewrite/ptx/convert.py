@@ -84,10 +84,11 @@ def _pair(i: Instruction, target: str, source: str, how: str) -> str:
 def convert_address(i: Instruction) -> str:
     i.type()
     to_space = i.take("to")
-    space = i.take("shared", "shared::cta", "global", "local", "const", "param")
+    space = i.take("shared", "shared::cta", "shared::cluster", "global", "local", "const", "param")
     i.done(2)
     if space is None or not space.startswith("shared"):
         return i.set(0, i.get(1, "u64"))
+    which = "cluster" if space == "shared::cluster" else "shared"
     if to_space:
-        return i.set(0, f"{P}shared_offset({i.get(1, 'u64')})")
-    return i.set(0, f"reinterpret_cast<uintptr_t>({P}shared_address({i.get(1, 'u64')}))")
+        return i.set(0, f"{P}{which}_offset({i.get(1, 'u64')})")
+    return i.set(0, f"reinterpret_cast<uintptr_t>({P}{which}_address({i.get(1, 'u64')}))")

@@ -103,6 +103,8 @@ class Instruction:
         """Return `[register + offset]` as a pointer to char."""
         base, offset = base_and_offset(text)
         where = "shared_address" if space.startswith("shared") else "generic_address"
+        if space == "shared::cluster":
+            where = "cluster_target"
         pointer = f"{P}{where}({self.cast(base, 'u64')})"
         return pointer if offset == "0" else f"({pointer} + {self.cast(offset, 's64')})"
 

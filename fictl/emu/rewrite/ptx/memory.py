@@ -57,10 +57,12 @@ def load(i: Instruction) -> str:
     parts, address = i.parts(0), i.address(1, space)
     _require(i, parts, count)
     if ordering:
-        return " ".join(
+        # Other threads run when all parts of a vector are there.
+        loads = (
             i.assign(part, f"{P}load{ordering}<{type_}>({_at(address, type_, index)})")
             for index, part in enumerate(parts)
         )
+        return " ".join([*loads, f"{P}after_spin();"])
     if count == 1:
         return i.assign(parts[0], f"{P}load<{type_}>({address})")
     assigned = " ".join(
@@ -207,7 +209,13 @@ def policy(i: Instruction) -> str:
 def is_in_space(i: Instruction) -> str:
     space = i.take(*_SPACES)
     i.done(2)
-    number = {"shared": "SHARED", "shared::cta": "SHARED", "local": "LOCAL", "global": "GLOBAL"}
+    number = {
+        "shared": "SHARED",
+        "shared::cta": "SHARED",
+        "shared::cluster": "PEER",
+        "local": "LOCAL",
+        "global": "GLOBAL",
+    }
     if space not in number:
         raise NotEmulated(f".{space}")
     return i.set(0, f"{P}is_in(FICTL_EMU_{number[space]}, {i.get(1, 'u64')})")

@@ -36,17 +36,22 @@ _SPECIAL = {
             ("ntid", "blockDim"),
             ("ctaid", "blockIdx"),
             ("nctaid", "gridDim"),
-            ("clusterid", "blockIdx"),
-            ("nclusterid", "gridDim"),
         )
         for axis in "xyz"
     },
-    # Each cluster consists of one block.
-    **{f"cluster_ctaid.{axis}": "0u" for axis in "xyz"},
-    **{f"cluster_nctaid.{axis}": "1u" for axis in "xyz"},
-    "cluster_ctarank": "0u",
-    "cluster_nctarank": "1u",
-    "is_explicit_cluster": "false",
+    **{
+        f"{name}.{axis}": f"::fictl_emu_cluster().{member}.{axis}"
+        for name, member in (
+            ("clusterid", "index"),
+            ("nclusterid", "count"),
+            ("cluster_ctaid", "block"),
+            ("cluster_nctaid", "shape"),
+        )
+        for axis in "xyz"
+    },
+    "cluster_ctarank": "::fictl_emu_cluster().rank",
+    "cluster_nctarank": "::fictl_emu_cluster().blocks",
+    "is_explicit_cluster": "(::fictl_emu_cluster().is_explicit != 0)",
     "laneid": f"{P}lane()",
     "warpid": "::fictl_emu_registers.warp",
     "nwarpid": f"{P}warps()",

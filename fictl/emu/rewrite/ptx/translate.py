@@ -5,6 +5,7 @@ from __future__ import annotations
 from fictl.emu.rewrite.ptx import (
     arithmetic,
     bulk,
+    cluster,
     control,
     convert,
     mbarrier,
@@ -18,7 +19,7 @@ from fictl.emu.rewrite.ptx.operands import Names, NotEmulated, register, registe
 from fictl.emu.rewrite.ptx.syntax import Label, Scope, Written
 
 # These modules register their translations when imported.
-FAMILIES = (arithmetic, bulk, control, convert, mbarrier, memory, warp, wgmma)
+FAMILIES = (arithmetic, bulk, cluster, control, convert, mbarrier, memory, warp, wgmma)
 
 
 def translate_scope(scope: Scope, names: Names) -> str:

@@ -1,17 +1,13 @@
 // Clusters: up to 8 thread blocks that run together and reach one another's shared memory.
 //
-// On GPUs without clusters (before sm_90) and on the emulated device every block is a cluster of
-// its own, and the host launches no larger ones.
+// On GPUs without clusters (before sm_90) every block is a cluster of its own, and the host launches
+// no larger ones.
 #pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
 
 #include <fictl/device/launch.cuh>
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#define FICTL_HAS_CLUSTERS 1
-#endif
 
 namespace fictl::device {
 

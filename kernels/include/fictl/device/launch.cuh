@@ -19,16 +19,21 @@ struct LaunchConfig {
   bool pdl = false;
 };
 
+// True where code is for sm_90 or newer; the emulated device has its instructions.
+#if defined(FICTL_EMU) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
+#define FICTL_HAS_CLUSTERS 1
+#endif
+
 // Waits until the previous kernels have ended and their writes are visible.
 __device__ inline void pdl_wait() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#ifdef FICTL_HAS_CLUSTERS
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
 // Allows the next kernel to start as soon as every block of this one has called this or ended.
 __device__ inline void pdl_trigger() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#ifdef FICTL_HAS_CLUSTERS
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }

@@ -19,12 +19,34 @@ inline char* shared_address(uint64_t address) {
   return static_cast<char*>(fictl_emu_shared_pointer(static_cast<uint32_t>(address)));
 }
 
+// In any block of the cluster; `target` is for an access.
+inline char* cluster_address(uint64_t address) {
+  return static_cast<char*>(fictl_emu_cluster_pointer(static_cast<uint32_t>(address)));
+}
+inline char* cluster_target(uint64_t address) {
+  return static_cast<char*>(fictl_emu_cluster_target(static_cast<uint32_t>(address)));
+}
+
+inline uint32_t cluster_offset(uint64_t address, FICTL_EMU_HERE) {
+  return fictl_emu_cluster_address(generic_address(address), file, line);
+}
+inline uint64_t map_generic_address(uint64_t address, uint32_t rank, FICTL_EMU_HERE) {
+  const void* there = fictl_emu_map_shared(generic_address(address), rank, file, line);
+  return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(there));
+}
+inline uint32_t map_shared_address(uint64_t address, uint32_t rank, FICTL_EMU_HERE) {
+  const void* there = fictl_emu_map_shared(cluster_address(address), rank, file, line);
+  return fictl_emu_cluster_address(there, file, line);
+}
+
 inline uint32_t shared_offset(uint64_t address, FICTL_EMU_HERE) {
   return fictl_emu_shared_address(generic_address(address), file, line);
 }
 
+// Shared memory of the cluster is that of the block, too.
 inline bool is_in(int space, uint64_t address) {
-  return fictl_emu_space(generic_address(address)) == space;
+  const int found = fictl_emu_space(generic_address(address));
+  return found == space || (space == FICTL_EMU_PEER && found == FICTL_EMU_SHARED);
 }
 
 // A loop that waits for another thread reads in this way: let that one run.
@@ -35,22 +57,16 @@ inline T load(const char* address) {
   return *reinterpret_cast<const T*>(address);
 }
 template <class T>
-inline T load_volatile(const char* address, FICTL_EMU_HERE) {
-  const T value = *reinterpret_cast<const volatile T*>(address);
-  after_spin(file, line);
-  return value;
+inline T load_volatile(const char* address) {
+  return *reinterpret_cast<const volatile T*>(address);
 }
 template <class T>
-inline T load_relaxed(const char* address, FICTL_EMU_HERE) {
-  const auto code = __atomic_load_n(reinterpret_cast<const Bits<T>*>(address), __ATOMIC_RELAXED);
-  after_spin(file, line);
-  return get<T>(code);
+inline T load_relaxed(const char* address) {
+  return get<T>(__atomic_load_n(reinterpret_cast<const Bits<T>*>(address), __ATOMIC_RELAXED));
 }
 template <class T>
-inline T load_acquire(const char* address, FICTL_EMU_HERE) {
-  const auto code = __atomic_load_n(reinterpret_cast<const Bits<T>*>(address), __ATOMIC_ACQUIRE);
-  after_spin(file, line);
-  return get<T>(code);
+inline T load_acquire(const char* address) {
+  return get<T>(__atomic_load_n(reinterpret_cast<const Bits<T>*>(address), __ATOMIC_ACQUIRE));
 }
 
 template <class T>
