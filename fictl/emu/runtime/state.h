@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace fictl_emu {
@@ -123,6 +124,8 @@ struct Mbarrier {
   int32_t tx = 0;    // bytes that are expected and have not arrived; below zero: early ones
   uint32_t phase = 0;
   int64_t announced = 0;  // bytes of this phase
+  std::string latest;     // copy of this phase, in words, and its place
+  const void* latest_pc = nullptr;
   std::vector<Thread*> waiting;
 };
 
