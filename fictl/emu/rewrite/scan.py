@@ -16,7 +16,9 @@ _LITERAL = (
 _BRACKET = re.compile(rf"{_LITERAL}|\(|\[|{{|\)|\]|}}|,|;|:|=|>>>")
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 # The constructs that the rewriter handles, and braces, which give their scope.
-CONSTRUCT = re.compile(rf"{_LITERAL}|{{|}}|<<<|__fictl_emu_(?:shared|cluster_dims)__|asm\b|__asm__\b|__asm\b")
+CONSTRUCT = re.compile(
+    rf"{_LITERAL}|{{|}}|<<<|__fictl_emu_(?:shared|cluster_dims)__|asm\b|__asm__\b|__asm\b"
+)
 
 
 class Malformed(ValueError):
@@ -64,9 +66,11 @@ def find(text: str, mark: str, begin: int) -> int:
 
 def body(text: str, begin: int) -> int | None:
     """Return the index of the brace that opens a function's body; None for a declaration."""
-    for token, at, depth in _brackets(text, begin):
-        if (token == "{" and depth == 1) or (token == ";" and depth == 0):
-            return at if token == "{" else None
+    for mark, at, depth in _brackets(text, begin):
+        if mark == "{" and depth == 1:
+            return at
+        if mark == ";" and depth == 0:
+            return None
     return None
 
 

@@ -222,7 +222,8 @@ Region* examine_elsewhere(const Access& access) {
 Region* examine_tensor(const Access& access, const Tensor& tensor) {
   if (access.writes() && !tensor.writable()) report_read_only(access, tensor);
   if (tensor.region->writable) return tensor.region;
-  tensor.region->note_read(access.address, access.bytes, record().of(*current()->block).order.serial());
+  tensor.region->note_read(access.address, access.bytes,
+                           record().of(*current()->block).order.serial());
   return nullptr;
 }
 

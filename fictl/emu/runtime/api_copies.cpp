@@ -28,10 +28,10 @@ void copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, s
 
 using namespace fictl_emu;
 
-#define BEHIND_KERNELS(name)                                 \
-  if (!may_go_on(#name, __builtin_return_address(0))) {      \
-    return set_last_error(cudaErrorNotSupported);            \
-  }                                                          \
+#define BEHIND_KERNELS(name)                            \
+  if (!may_go_on(#name, __builtin_return_address(0))) { \
+    return set_last_error(cudaErrorNotSupported);       \
+  }                                                     \
   static_cast<void>(0)
 
 #pragma GCC visibility push(default)

@@ -137,8 +137,9 @@ void fictl_emu_cluster_dims(unsigned x, unsigned y, unsigned z) {
   const dim3& given = grid.asked.cluster;
   if (given.x == x && given.y == y && given.z == z) return;
   if (given.x != 0) {
-    fictl_emu_stop("bad-launch", "the launch names a cluster other than the __cluster_dims__ of the kernel",
-                   "", 0);
+    fictl_emu_stop("bad-launch",
+                   "the launch names a cluster other than the __cluster_dims__ of the kernel", "",
+                   0);
   }
   // The launch begins again with it: nothing of the kernel has run.
   if (!team->launch->stopped.exchange(true)) grid.required = dim3(x, y, z);

@@ -26,9 +26,8 @@ void DependencyWaits::waits(const Thread& thread, const Order& order) {
 
 bool DependencyWaits::are_over(const Thread& thread, const Order& order) const {
   if (waited_[thread.linear]) return true;
-  return std::any_of(stamps_.begin(), stamps_.end(), [&](const Stamp& stamp) {
-    return order.follows(thread.linear, stamp);
-  });
+  return std::any_of(stamps_.begin(), stamps_.end(),
+                     [&](const Stamp& stamp) { return order.follows(thread.linear, stamp); });
 }
 
 void Dependencies::launch_begins(bool programmatic, uint32_t first) {

@@ -98,8 +98,8 @@ class LaunchRecord {
   std::set<uint32_t> blocks_without_fence;  // that have written a flag with nothing released
 
  private:
-  std::vector<std::unique_ptr<BlockRecord>> blocks_;  // by slot
-  std::vector<Began> begun_;                          // by serial
+  std::vector<std::unique_ptr<BlockRecord>> blocks_;    // by slot
+  std::vector<Began> begun_;                            // by serial
   std::unordered_map<const Grid*, SharedClock> ended_;  // what is known behind them
   std::set<std::pair<const void*, const void*>> told_;
 };

@@ -48,8 +48,9 @@ bool may_go_on(const char* name, const void* caller) {
   if (!waits) return true;
   Report report("bad-argument", nullptr);
   report.number("rank", rank);
-  report.text("what", std::string(name) + "() behind a launch, where the launches of several ranks "
-                                          "are made: no kernel runs before all are there");
+  report.text("what", std::string(name) +
+                          "() behind a launch, where the launches of several ranks "
+                          "are made: no kernel runs before all are there");
   report.text("cause", "what reads or changes results of a kernel stands behind the ranks' calls");
   report.place(caller);
   report.file();
@@ -77,8 +78,7 @@ void fictl_emu_ranks_next(int next) {
 int fictl_emu_ranks_end(int run) {
   using namespace fictl_emu;
   std::vector<RankLaunch> launches = take();
-  const cudaError_t result =
-      run != 0 && !launches.empty() ? run_together(launches) : cudaSuccess;
+  const cudaError_t result = run != 0 && !launches.empty() ? run_together(launches) : cudaSuccess;
   for (const RankLaunch& each : launches) each.asked.discard(each.asked.arguments);
   return result;
 }

@@ -89,10 +89,10 @@ std::string groups_json(const Cluster& cluster) {
     for (const Thread& thread : block->threads) {
       groups[{doing(thread), code_of(thread)}].push_back(thread.linear);
     }
-    const std::string of = cluster.blocks.size() == 1 ? ""
-                                                      : " of block " +
-                                                            std::to_string(block->place.rank) +
-                                                            " of the cluster";
+    const std::string of =
+        cluster.blocks.size() == 1
+            ? ""
+            : " of block " + std::to_string(block->place.rank) + " of the cluster";
     for (const auto& [group, threads] : groups) {
       const auto& [what, pc] = group;
       json += json.empty() ? "" : ", ";

@@ -138,7 +138,8 @@ void Tensors::make_regions(uint32_t serial) {
   std::sort(sorted.begin(), sorted.end(),
             [](const Tensor* a, const Tensor* b) { return a->begin() < b->begin(); });
   for (Region& region : regions_) {
-    if (region.shadow != nullptr || region.reader != 0) former_.push_back({std::move(region), serial});
+    if (region.shadow != nullptr || region.reader != 0)
+      former_.push_back({std::move(region), serial});
   }
   regions_.clear();
   regions_.reserve(all_.size());
