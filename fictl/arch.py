@@ -229,6 +229,12 @@ class ArchRule:
     def supports(self, gpu: Arch) -> bool:
         return self.select(gpu.plain) is not None
 
+    @property
+    def exact(self) -> tuple[Arch, ...]:
+        """Return the targets of a rule that names nothing but targets, as in '9.0a'; else ()."""
+        targets = [clause.exact for clause in self.clauses if clause.exact]
+        return unique(targets) if len(targets) == len(self.clauses) else ()
+
     def only_major(self, major: int) -> bool:
         """True if every alternative is an exact target of this major version."""
         return all(clause.exact and clause.exact.major == major for clause in self.clauses)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from fictl.arch import Arch, spell
+from fictl.builds.for_archs import for_archs
 from fictl.errors import FictlError
 from fictl.jit import JitSpec
 from fictl.jit.batch import build_all
@@ -25,7 +26,7 @@ class BuiltModule:
     """Result of building one module.
 
     archs: architectures of the build; `beyond`: those among them that were not requested.
-    error: why the build failed.
+    error: why the build failed. title: the module's name for people, with its backend.
     time: time of a cold build by phase, if requested.
     """
 
@@ -42,6 +43,7 @@ class BuiltModule:
     error: FictlError | None = None
     time: BuildTime | None = None
     why: str = ""
+    title: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         data = {**self.__dict__, "error": None, **(self.time.to_dict() if self.time else {})}
@@ -63,6 +65,7 @@ class PlannedBuild:
     variant: str
     flags: dict[str, tuple[str, ...]]
     commands: tuple[str, ...] = field(default=())
+    title: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -75,7 +78,7 @@ def build(
 
     exact: do not reuse a build for more architectures than requested.
     """
-    specs = specs_of(names)
+    specs = for_archs(specs_of(names), archs, observer.note)
     results = build_all(specs, archs, observer, exact=exact)
     return [_built(spec, result) for spec, result in zip(specs, results, strict=True)]
 
@@ -84,7 +87,7 @@ def build_timed(
     names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver
 ) -> list[BuiltModule]:
     """Build, then measure a cold build by phase, one module after another."""
-    specs = specs_of(names)
+    specs = for_archs(specs_of(names), archs, observer.note)
     results = build_all(specs, archs, observer)
     return [
         _timed(spec, result, archs, observer) for spec, result in zip(specs, results, strict=True)
@@ -93,7 +96,7 @@ def build_timed(
 
 def plan(names: Sequence[str], archs: tuple[Arch, ...]) -> list[PlannedBuild]:
     """List the commands that a build would run, without running them."""
-    return [_planned(spec, archs) for spec in specs_of(names)]
+    return [_planned(spec, archs) for spec in for_archs(specs_of(names), archs)]
 
 
 def specs_of(names: Sequence[str]) -> list[JitSpec]:
@@ -104,7 +107,7 @@ def specs_of(names: Sequence[str]) -> list[JitSpec]:
 
 def _built(spec: JitSpec, result: BuildOutcome | FictlError) -> BuiltModule:
     if isinstance(result, FictlError):
-        return BuiltModule(spec.project, spec.name, error=result)
+        return BuiltModule(spec.project, spec.name, error=result, title=spec.title)
     manifest = result.entry.manifest
     return BuiltModule(
         spec.project,
@@ -118,6 +121,7 @@ def _built(spec: JitSpec, result: BuildOutcome | FictlError) -> BuiltModule:
         manifest.build,
         str(result.entry.path),
         why=result.why,
+        title=spec.title,
     )
 
 
@@ -160,4 +164,5 @@ def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> PlannedBuild:
         flags.variant,
         {tool: tuple(hidden("", words)) for tool, words in shown.items()},
         tuple(hide_secrets(shlex.join(argv)) for argv in commands),
+        spec.title,
     )

@@ -71,7 +71,7 @@ def _built(out: Console, built: list[Any]) -> None:
         how = f"compiled in {module.seconds:.1f} s{why}" if module.compiled else "was built already"
         origin = f"({module.origin})" if module.origin else ""
         out.print(
-            f"[green]✓[/] [bold]{module.module}[/]  {' '.join((*module.archs, origin))}  {how}",
+            f"[green]✓[/] [bold]{escape(module.title)}[/]  {' '.join((*module.archs, origin))}  {how}",
             soft_wrap=True,
         )
         out.print(f"  {friendly(module.path)}", markup=False, style="dim", soft_wrap=True)
@@ -91,8 +91,12 @@ def show_plans(ops: list[str], archs: tuple[Arch, ...]) -> None:
 
 
 def _plans(out: Console, plans: list[Any]) -> None:
+    from rich.markup import escape
+
     for plan in plans:
-        out.print(f"[bold]{plan.module}[/]  {' '.join(plan.archs)} ({plan.origin})  {plan.variant}")
+        out.print(
+            f"[bold]{escape(plan.title)}[/]  {' '.join(plan.archs)} ({plan.origin})  {plan.variant}"
+        )
         if plan.warning:
             out.print(f"  [yellow]![/] {plan.warning}", soft_wrap=True)
         for tool, flags in plan.flags.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,21 @@ from fictl.inspect.disassembler import disassembly, require
 from fictl.inspect.instruction import SassInstruction, parse_sass
 from fictl.inspect.kernel import InspectedKernel, facts_of
 from fictl.inspect.ptx import PtxEntry, parse_ptx
-from fictl.inspect.ptxas import Usage, parse_ptxas
 from fictl.inspect.sources import Roots
 from fictl.jit.build import ensure
 from fictl.jit.cache.inventory import INSPECTED
 from fictl.jit.compile import SourcesChanged, generate, prepare
 from fictl.jit.diagnose import diagnose
+from fictl.jit.gate.refused import is_refused
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.recipe import recipe_of
 from fictl.jit.store.staging import staging_folder
 from fictl.jit.store.stores import writable_store
-from fictl.jit.unit_command import compiler_and_flags
+from fictl.jit.unit_command import cubin_command
 from fictl.paths import matching
 from fictl.process import stream
 from fictl.toolchain import require_toolchain
+from fictl.toolchain.ptxas import Remark, Usage, parse_remarks, parse_usage
 
 
 def compile_unit(plan: Plan, unit: Unit, arch: Arch) -> Compiled:
@@ -60,31 +61,14 @@ def compile_unit(plan: Plan, unit: Unit, arch: Arch) -> Compiled:
 
 def _run_nvcc(plan: Plan, unit: Unit, arch: Arch, folder: Path) -> str:
     """Run nvcc and return its output."""
-    done = stream([*_command(plan, unit, arch)], lambda _: None, cwd=folder)
+    command = cubin_command(unit, require_toolchain(), arch, CUBIN)
+    done = stream(command, lambda _: None, cwd=folder)
     if done.code:
         # The build fails in the same way, and stores a log and a repro.
         ensure(plan.spec, plan.targets.archs)
         diagnosis = diagnose(done.output)
         raise FictlError(f"{plan.spec.name} cannot be inspected: {diagnosis.first}", diagnosis.hint)
     return done.output
-
-
-def _command(plan: Plan, unit: Unit, arch: Arch) -> tuple[str, ...]:
-    """Command of the build, for one architecture and to a cubin, with line information."""
-    words = compiler_and_flags(unit, require_toolchain())
-    target = Arch(arch.major, arch.minor, arch.suffix)
-    lines = () if plan.recipe.flags.variant == "debug" else ("-lineinfo",)
-    return (
-        *(word for word in words if not word.startswith("-gencode")),
-        target.gencode,
-        *lines,
-        "-Xptxas=-v",
-        "-cubin",
-        "--keep",
-        str(unit.source),
-        "-o",
-        CUBIN,
-    )
 
 
 def _keep_files(staging: Path, kept: Path) -> None:
@@ -101,13 +85,16 @@ def _keep_files(staging: Path, kept: Path) -> None:
 def _read(
     folder: Path, unit: Unit, arch: Arch, log: str, roots: Roots
 ) -> tuple[InspectedKernel, ...]:
-    used = parse_ptxas(log)
+    used = dict(parse_usage(log))
     if not used:
         return ()  # A unit without kernels has no code for nvdisasm either.
     entries = parse_ptx((folder / PTX).read_text(encoding="utf-8", errors="replace"))
     sass = parse_sass(disassembly(folder / CUBIN), roots.portable)
+    remarks = [remark for remark in parse_remarks(log) if is_refused(remark, ())]
     return tuple(
-        _kernel(name, unit.source.name, arch, used[name], entries.get(name), sass.get(name, ()))
+        _kernel(
+            name, unit.source.name, arch, used[name], entries.get(name), sass.get(name, ()), remarks
+        )
         for name in sorted(used)
     )
 
@@ -119,8 +106,11 @@ def _kernel(
     used: Usage,
     entry: PtxEntry | None,
     code: tuple[SassInstruction, ...],
+    remarks: Sequence[Remark],
 ) -> InspectedKernel:
     facts: Mapping[str, Any] = facts_of(code)
+    # Of an ignored setmaxnreg, ptxas names no kernel.
+    ignored = not facts["setmaxnreg"] and entry is not None and "setmaxnreg" in entry.text
     return InspectedKernel(
         mangled=name,
         arch=str(Arch(arch.major, arch.minor, arch.suffix)),
@@ -132,5 +122,10 @@ def _kernel(
         spill_loads=used.spill_loads,
         barriers=used.barriers,
         threads=entry.threads if entry else None,
+        remarks=tuple(
+            f"{remark.code}: {remark.gist}"
+            for remark in remarks
+            if remark.function == name or (ignored and not remark.function)
+        ),
         **facts,
     )

@@ -27,7 +27,7 @@ from fictl.log import logger
 
 CUBIN = "unit.cubin"
 PTX = "unit.ptx"
-_SCHEMA = "fictl.inspected/2"
+_SCHEMA = "fictl.inspected/3"
 
 
 @dataclass(frozen=True)

@@ -88,9 +88,12 @@ def _difference(
 def _changes(
     before: InspectedKernel, now: InspectedKernel, launch: LaunchSize
 ) -> Iterator[KernelChange]:
-    for name, metric in METRICS.items():
-        pair = metric.read(before, launch), metric.read(now, launch)
-        if pair[0] != pair[1]:
+    pairs = {
+        name: (metric.read(before, launch), metric.read(now, launch))
+        for name, metric in METRICS.items()
+    }
+    for name, pair in pairs.items():
+        if pair[0] != pair[1] and pair != pairs.get(METRICS[name].like):
             yield KernelChange(name, *pair)
     for name in _union(before.mix, now.mix):
         counts = before.mix.get(name, 0), now.mix.get(name, 0)

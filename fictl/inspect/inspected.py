@@ -78,6 +78,7 @@ class Inspected:
             "threads": launch.threads or kernel.threads,
             **values(kernel, launch),
             "limited_by": list(occupancy.limits) if occupancy else None,
+            "setmaxnreg": list(kernel.setmaxnreg),
             "mix": kernel.mix,
             "opcodes": {name: one.count for name, one in kernel.opcodes.items()},
         }

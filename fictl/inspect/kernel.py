@@ -9,10 +9,11 @@ from typing import Any
 
 from fictl.arch import Arch
 from fictl.inspect.instruction import SassInstruction, SourcePlace, digest_of
-from fictl.inspect.mnemonics import mix
-from fictl.timing.kernel_name import readable
+from fictl.inspect.mnemonics import mix, pipe_of
+from fictl.toolchain.kernel_name import readable
 
 _ANONYMOUS = re.compile(r"(?<!\d)(\d+)_GLOBAL__N_")
+_SETMAXNREG = re.compile(r"^(?:@\S+ )?USETMAXREG\b.*\b(0x[0-9a-f]+)$")
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class InspectedKernel:
 
     `local` is bytes a thread, `shared` bytes a block, `threads` the launch bound. None means that
     this kind of file does not have the number. `code` is a digest, equal for kernels with equal
-    instructions.
+    instructions. `registers` are those at entry, `setmaxnreg` the counts that warpgroups change to.
+    `remarks` are texts of ptxas for which a build fails.
     """
 
     mangled: str
@@ -46,6 +48,8 @@ class InspectedKernel:
     place: SourcePlace | None
     opcodes: Mapping[str, Opcode]
     code: str
+    setmaxnreg: tuple[int, ...] = ()
+    remarks: tuple[str, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -79,6 +83,10 @@ class InspectedKernel:
     def mix(self) -> dict[str, int]:
         return mix({name: opcode.count for name, opcode in self.opcodes.items()})
 
+    def pipe(self, name: str) -> int:
+        """Number of instructions for a pipe beside the warps: tensor or TMA."""
+        return sum(count for opcode, count in self.mix.items() if pipe_of(opcode) == name)
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -88,7 +96,14 @@ class InspectedKernel:
             name: Opcode(one["count"], one["text"], _place(one["place"]))
             for name, one in data["opcodes"].items()
         }
-        return cls(**{**data, "place": _place(data["place"]), "opcodes": opcodes})
+        remarks = data["remarks"]
+        plain = {
+            "place": _place(data["place"]),
+            "opcodes": opcodes,
+            "setmaxnreg": tuple(data["setmaxnreg"]),
+            "remarks": None if remarks is None else tuple(remarks),
+        }
+        return cls(**{**data, **plain})
 
 
 def counted(code: Sequence[SassInstruction]) -> dict[str, Opcode]:
@@ -105,7 +120,14 @@ def counted(code: Sequence[SassInstruction]) -> dict[str, Opcode]:
 def facts_of(code: Sequence[SassInstruction]) -> dict[str, Any]:
     """Fields of InspectedKernel that come from its instructions."""
     place = code[0].place if code else None
-    return {"place": place, "opcodes": counted(code), "code": digest_of(code)}
+    matches = (_SETMAXNREG.match(instruction.text) for instruction in code)
+    changed = {int(match[1], 16) for match in matches if match}
+    return {
+        "place": place,
+        "opcodes": counted(code),
+        "code": digest_of(code),
+        "setmaxnreg": tuple(sorted(changed)),
+    }
 
 
 def _place(data: Mapping[str, Any] | None) -> SourcePlace | None:

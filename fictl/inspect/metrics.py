@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fictl.inspect.kernel import InspectedKernel
 from fictl.inspect.limits import limits_of
+from fictl.inspect.mnemonics import PIPES
 from fictl.toolchain.occupancy import Occupancy, occupancy
 
 _LOCAL = ("LDL", "STL")
@@ -25,12 +26,14 @@ class Metric:
     """A number of a kernel.
 
     culprits: instructions that cause it. of_registers: its cause is where most registers are live.
+    like: the metric that it equals for most kernels.
     """
 
     doc: str
     read: Callable[[InspectedKernel, LaunchSize], float | None]
     culprits: tuple[str, ...] = ()
     of_registers: bool = False
+    like: str = ""
 
 
 def occupancy_of(kernel: InspectedKernel, launch: LaunchSize) -> Occupancy | None:
@@ -55,6 +58,18 @@ def _blocks(kernel: InspectedKernel, launch: LaunchSize) -> float | None:
 
 METRICS = {
     "registers": Metric("registers a thread", lambda k, _: k.registers, of_registers=True),
+    "registers_least": Metric(
+        "registers a thread after setmaxnreg: the fewest of a warpgroup; without one, registers",
+        lambda k, _: min(k.setmaxnreg, default=k.registers),
+        ("USETMAXREG.DEALLOC",),
+        like="registers",
+    ),
+    "registers_most": Metric(
+        "registers a thread after setmaxnreg: the most of a warpgroup; without one, registers",
+        lambda k, _: max(k.setmaxnreg, default=k.registers),
+        ("USETMAXREG.TRY_ALLOC",),
+        like="registers",
+    ),
     "spill_bytes": Metric("spill stores and loads", lambda k, _: k.spill_bytes, _LOCAL),
     "spill_stores": Metric("bytes stored to spill", lambda k, _: k.spill_stores, _LOCAL),
     "spill_loads": Metric("bytes loaded that had spilled", lambda k, _: k.spill_loads, _LOCAL),
@@ -66,6 +81,17 @@ METRICS = {
     "occupancy": Metric("percent of the warps that an SM can hold", _share),
     "blocks_per_sm": Metric("blocks that an SM holds at once", _blocks),
     "instructions": Metric("SASS instructions", lambda k, _: k.instructions),
+    "tensor_instructions": Metric(
+        "instructions of the tensor cores", lambda k, _: k.pipe("tensor"), PIPES["tensor"]
+    ),
+    "tma_instructions": Metric(
+        "bulk and tensor copies by the TMA", lambda k, _: k.pipe("TMA"), PIPES["TMA"]
+    ),
+    "remarks": Metric(
+        "remarks of ptxas that fail a build: serialised wgmma, ignored setmaxnreg",
+        lambda k, _: None if k.remarks is None else len(k.remarks),
+        PIPES["tensor"],
+    ),
 }
 
 

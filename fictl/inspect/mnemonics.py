@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-# Grouped by purpose, in the order in which the mix is shown.
-_SHOWN = (
+# Grouped by purpose, in the order in which the mix is shown; the first two groups have their own pipe.
+_TENSOR = (
     "HGMMA",
     "QGMMA",
     "IGMMA",
@@ -24,11 +24,19 @@ _SHOWN = (
     "IMMA",
     "BMMA",
     "DMMA",
+)
+_TMA = (
     "UTMALDG",
     "UTMASTG",
     "UTMAREDG",
+    "UTMAPF",
     "UBLKCP",
     "UBLKRED",
+    "UBLKPF",
+)
+_SHOWN = (
+    *_TENSOR,
+    *_TMA,
     "LDTM",
     "STTM",
     "LDGSTS",
@@ -36,6 +44,7 @@ _SHOWN = (
     "STG",
     "LDSM",
     "STSM",
+    "STAS",
     "LDS",
     "STS",
     "LDL",
@@ -51,9 +60,13 @@ _SHOWN = (
     "SHFL",
     "BAR",
     "SYNCS",
+    "UCGABAR_ARV",
+    "UCGABAR_WAIT",
     "WARPGROUP",
+    "USETMAXREG",
     "MUFU",
 )
+PIPES = {"tensor": _TENSOR, "TMA": _TMA}
 # Loads and stores whose width shows how well they are vectorised.
 _WITH_WIDTH = ("LDG", "STG", "LDS", "STS")
 _WIDTHS = {"256": "256", "128": "128", "64": "64", "U16": "16", "S16": "16", "U8": "8", "S8": "8"}
@@ -67,11 +80,11 @@ HMUL2 HMUL2_32I HSET2 HSETP2 I2F I2FP I2I I2IP IABS IADD IADD2 IADD3 IADD32I IDP
 IMUL32I ISCADD ISCADD32I ISETP JMP JMX JMXU KILL LDC LDCU LDGDEPBAR LDGMC LDT LEA LEPC LOP LOP3 LOP32I
 MATCH MEMBAR MEMSET MOV MOV32I MOVM MULTIMEM NANOSLEEP NOP OUT P2R PIXLD PLOP3 PMTRIG POPC PREEXIT PRMT
 PSETP QSPC R2B R2P R2UR RET RPCMOV RTT S2R S2UR SEL SETCTAID SETLMEMBASE SETSMEMSIZE SGXT SHF SHL SHR SP2R
-STAS SUATOM SULD SUQUERY SURED SUST SYNCWARP TEX TLD TLD4 TMML TXD TXQ UBMSK UBREV UCGABAR_ARV UCGABAR_WAIT
+SUATOM SULD SUQUERY SURED SUST SYNCWARP TEX TLD TLD4 TMML TXD TXQ UBMSK UBREV
 UCLEA UF2F UF2FP UF2I UF2IP UFADD UFFMA UFLO UFMNMX UFMUL UFRND UFSEL UFSET UFSETP UGETNEXTWORKID UI2F
 UI2FP UI2I UI2IP UIADD3 UIMAD UIMNMX UISETP ULDC ULEA ULEPC ULOP ULOP3 ULOP32I UMEMSETS UMOV UP2UR
-UPLOP3 UPOPC UPRMT UPSETP UR2UP USEL USETMAXREG USETSHMSZ USGXT USHF USHL USHR USTGR UTCATOMSWS UTCBAR
-UTCCP UTCMXQMMA UTCSHIFT UTMACCTL UTMACMDFLUSH UTMAPF UVIADD UVIMNMX UVIMNMX3 UVIRTCOUNT VABSDIFF VABSDIFF4
+UPLOP3 UPOPC UPRMT UPSETP UR2UP USEL USETSHMSZ USGXT USHF USHL USHR USTGR UTCATOMSWS UTCBAR
+UTCCP UTCMXQMMA UTCSHIFT UTMACCTL UTMACMDFLUSH UVIADD UVIMNMX UVIMNMX3 UVIRTCOUNT VABSDIFF VABSDIFF4
 VHMNMX VIADD VIADDMNMX VIMNMX VIMNMX3 VOTE VOTEU WARPSYNC YIELD
 """
 KNOWN = frozenset((*_SHOWN, *_OTHERS.split()))
@@ -101,6 +114,11 @@ def mix(opcodes: Mapping[str, int]) -> dict[str, int]:
         if name := group(opcode):
             counts[name] = counts.get(name, 0) + count
     return dict(sorted(counts.items(), key=lambda item: _rank(item[0])))
+
+
+def pipe_of(name: str) -> str:
+    """Pipe of a group of the mix that works beside the warps: tensor or TMA; else ''."""
+    return next((pipe for pipe, names in PIPES.items() if name in names), "")
 
 
 def matches(opcode: str, name: str) -> bool:

@@ -40,7 +40,7 @@ def _inspect(spec: JitSpec, archs: tuple[Arch, ...], observer: BuildObserver) ->
     try:
         return _inspect_as_is(spec, archs, observer)
     except FictlError as error:
-        return Inspected(spec.name, error=error)
+        return Inspected(_title(spec), error=error)
 
 
 def _inspect_as_is(spec: JitSpec, archs: tuple[Arch, ...], observer: BuildObserver) -> Inspected:
@@ -124,7 +124,7 @@ def _title(spec: ModuleSpec) -> str:
     """Name of the module with its template parameters, by which modules of one op differ."""
     given = spec.template.parameters if spec.template else {}
     words = " ".join(f"{name}={value}" for name, value in given.items())
-    return f"{spec.name} {words}".rstrip()
+    return f"{spec.title} {words}".rstrip()
 
 
 def _note(spec: ModuleSpec, kernels: Collection[object]) -> str:

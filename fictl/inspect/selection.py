@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fictl.arch import Arch
 from fictl.builds.building import specs_of
+from fictl.builds.for_archs import for_archs
 from fictl.errors import UsageError
 from fictl.inspect.binary import inspect_file
 from fictl.inspect.inspected import Inspected
@@ -28,6 +29,7 @@ def inspect(
     """Inspect ops and files; without names, all ops of this project."""
     words = [name for name in names if not _is_file(name)]
     specs = specs_of(words) if words or not names else []
+    specs = for_archs([replace(spec, device="cuda") for spec in specs], archs, observer.note)
     inspected = inspect_specs(specs, archs, observer)
     for name in filter(_is_file, names):
         path = Path(name)

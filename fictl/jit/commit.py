@@ -22,7 +22,7 @@ def commit(
         ".ninja_log",
         ".ninja_deps",
         RUNTIME_NAME,
-        *(unit.object for unit in plan.steps),
+        *(name for unit in plan.steps for name in (unit.object, unit.log)),
     ):
         (staging / leftover).unlink(missing_ok=True)
     (staging / "build.ninja").write_text(ninja_text(plan), encoding="utf-8")

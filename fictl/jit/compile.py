@@ -16,8 +16,10 @@ from fictl.errors import FictlError, SetupError
 from fictl.jit.cache.cause import BuildCause, cause_of_build, write_cause
 from fictl.jit.cache.changes import Wanted
 from fictl.jit.commit import commit
-from fictl.jit.diagnose import BuildFailed, diagnose, ran_out_of_memory
+from fictl.jit.diagnose import BuildFailed, Diagnosis, diagnose, ran_out_of_memory
 from fictl.jit.emulated_runtime import link_runtime
+from fictl.jit.gate.diagnosis import diagnosis
+from fictl.jit.gate.findings import refusals
 from fictl.jit.jobs import Parallelism, choose
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan, Unit
@@ -62,9 +64,15 @@ def compile_plan(
         if recipe_of(plan.spec) != plan.recipe:
             raise SourcesChanged
         units = _unit_seconds(staging)
-        _keep_objects(missing, units, staging, module_dir)
+        refused = refusals(plan, staging)
+        _keep_objects(set(missing) - refused.keys(), units, staging, module_dir)
         if finished.code != 0:
-            raise _kept_failure(plan, finished, staging, module_dir)
+            raise _kept_failure(plan, diagnose(finished.output), staging, module_dir)
+        if refused:
+            for unit in refused:  # Repeated by hand, ninja compiles it again.
+                (staging / unit.object).unlink()
+            why = diagnosis(plan, refused, staging)
+            raise _kept_failure(plan, why, staging, module_dir)
         seconds = time.monotonic() - start
         cause = _cause(plan, history)
         write_cause(staging, cause)
@@ -187,12 +195,12 @@ def _keep_objects(
     """Keep the compiled objects, even if the build failed."""
     for unit in units:
         if unit.object in seconds:
-            objects.keep(module_dir / "objects", unit, staging / unit.object)
+            objects.keep(module_dir / "objects", unit, staging)
 
 
-def _kept_failure(plan: Plan, finished: Finished, staging: Path, module_dir: Path) -> BuildFailed:
+def _kept_failure(plan: Plan, why: Diagnosis, staging: Path, module_dir: Path) -> BuildFailed:
     """Record the failure for waiting processes; return the error to raise."""
-    failure = Failure.of(*plan.keys, diagnose(finished.output))
+    failure = Failure.of(*plan.keys, why)
     failure.write(staging)
     _keep_failed(staging, module_dir)
     return failure.error(plan.spec.name, module_dir)

@@ -48,6 +48,11 @@ _HINTS = (
     ),
     (r"cannot find -l", "a library is missing at link: extra_ldflags can add its -L"),
     (r"No such file or directory", "is its folder in include_dirs, and the name spelt so?"),
+    (
+        r"\(C7602\)",
+        "an instruction needs more registers than the kernel has at entry: fewer threads in "
+        "__launch_bounds__, or a smaller N of wgmma",
+    ),
     (r"uses too much shared data", "static shared memory ends at 48 KB: make it dynamic"),
 )
 

@@ -30,13 +30,17 @@ _VARIANTS = {
 
 @dataclass(frozen=True)
 class Flags:
-    """The semantic flags of one variant of one spec; `kernel` are those of a .cu."""
+    """The semantic flags of one variant of one spec; `kernel` are those of a .cu.
+
+    `limits` of the gate are among them, so that a build in a store has passed its own.
+    """
 
     variant: str
     kernel: tuple[str, ...]
     cxx: tuple[str, ...]
     link: tuple[str, ...]
     environment: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
 
 
 def current_variant(device: str = "cuda") -> str:
@@ -76,4 +80,11 @@ def _cuda_flags(spec: ModuleSpec) -> Flags:
         link=(*_LINK, *link, *spec.extra_ldflags, *settings.EXTRA_LDFLAGS.get()),
         # Flags that nvcc itself adds to its command line.
         environment=(settings.NVCC_PREPEND_FLAGS.get(), settings.NVCC_APPEND_FLAGS.get()),
+        limits=_limits(spec),
     )
+
+
+def _limits(spec: ModuleSpec) -> tuple[str, ...]:
+    spills = spec.max_spill_bytes
+    declared = () if spills is None else (f"max_spill_bytes={spills}",)
+    return (*declared, *(f"allowed_remarks={code}" for code in spec.allowed_remarks))

@@ -29,6 +29,7 @@ class ModuleSpec:
     """One loadable module: sources, flags, and supported architectures.
 
     `triton` is a Python file with kernels: kernel.py is compiled to kernel.inc, for a launcher.
+    `max_spill_bytes` and `allowed_remarks` are limits on what ptxas reports of the .cu files.
     """
 
     name: str
@@ -46,6 +47,14 @@ class ModuleSpec:
     base: Path = field(default_factory=Path)
     device: str = ""
     devices: tuple[str, ...] = ("cuda", "emu")
+    max_spill_bytes: int | None = None
+    allowed_remarks: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Name for people: with the launcher where the module is one of an op's backends."""
+        launcher = self.sources[0].name if self.sources else ""
+        return f"{self.name} ({launcher})" if launcher.startswith("launcher_") else self.name
 
     @property
     def runs_on(self) -> str:

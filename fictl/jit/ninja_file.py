@@ -10,7 +10,10 @@ from itertools import pairwise
 from fictl.errors import SetupError
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.store.entry import MODULE
+from fictl.toolchain.ptxas import VERBOSE
 
+# The output of a unit is kept for the gate: ninja's own log does not say whose it is.
+_LOGGED = "$argv >$out.log 2>&1; code=$$?; cat $out.log; exit $$code"
 # nvcc puts paths unquoted into its own shell command, and splits lists of paths at commas.
 _LOST_IN_NVCC = frozenset("$`\"',")
 
@@ -24,6 +27,7 @@ def ninja_text(plan: Plan, cached: Collection[str] = (), threads: int = 1) -> st
     writer.comment(f"{plan.spec.project} {plan.spec.name}, recipe {plan.recipe.key}")
     writer.variable("ninja_required_version", "1.5")
     writer.rule("run", command="$argv", description="$what")
+    writer.rule("nvcc", command=_LOGGED, description="$what")
     writer.newline()
     for unit in plan.steps:
         if unit.object not in cached:
@@ -32,12 +36,12 @@ def ninja_text(plan: Plan, cached: Collection[str] = (), threads: int = 1) -> st
             # Why a variable: no escape makes '|' part of a path, and a variable is not parsed again.
             writer.build(
                 [unit.object],
-                "run",
+                "nvcc" if unit.device else "run",
                 ["$source"],
                 implicit=_generated(plan, unit),
                 variables={
                     "source": _escaped(str(unit.source)),
-                    "argv": _command(_threaded(unit, threads)),
+                    "argv": _command(_reported(unit, threads)),
                     "what": _escaped(unit.source.name),
                 },
             )
@@ -68,8 +72,13 @@ def _refuse_lost_paths(module: str, unit: Unit) -> None:
             )
 
 
-def _threaded(unit: Unit, threads: int) -> tuple[str, ...]:
-    return (*unit.argv, f"--threads={threads}") if unit.device and threads > 1 else unit.argv
+def _reported(unit: Unit, threads: int) -> tuple[str, ...]:
+    """Return the command with words that change no code, which are not in its key."""
+    if not unit.device:
+        return unit.argv
+    threaded = (f"--threads={threads}",) if threads > 1 else ()
+    at = unit.argv.index("-c")
+    return (*unit.argv[:at], VERBOSE, *threaded, *unit.argv[at:])
 
 
 def _command(argv: tuple[str, ...]) -> str:

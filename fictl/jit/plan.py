@@ -33,6 +33,11 @@ class Unit:
     argv: tuple[str, ...]
     device: bool
 
+    @property
+    def log(self) -> str:
+        """Name of the file with the compiler's output, beside the object."""
+        return f"{self.object}.log"
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -11,6 +11,7 @@ from typing import Any
 
 from fictl.errors import UsageError
 from fictl.jit import JitSpec, Template
+from fictl.jit.gate.refused import checked_bytes, checked_codes
 from fictl.project import OpFolder
 
 
@@ -22,12 +23,17 @@ def module_spec(
     extra_cuda_cflags: Sequence[str] = (),
     extra_cflags: Sequence[str] = (),
     extra_ldflags: Sequence[str] = (),
+    max_spill_bytes: int | None = None,
+    allowed_remarks: Sequence[str] = (),
 ) -> JitSpec:
     """Make the spec; call it in jit.py with `__file__`. `parameters` render config.jinja to
     config.inc; Triton kernels in a kernel.py beside it are compiled to kernel.inc.
 
     The architectures come from `@op` in op.py, for this backend if it is declared there, so that
     they are not repeated.
+
+    The build fails if a kernel of the launcher spills more than `max_spill_bytes`, and on remarks of
+    ptxas that wgmma is serialised or setmaxnreg ignored, except `allowed_remarks`, as in ("C7519",).
     """
     folder = OpFolder.of(file)
     launcher = f"launcher_{backend}.cu" if backend else "launcher.cu"
@@ -48,6 +54,8 @@ def module_spec(
         project=folder.project.name,
         base=folder.path,
         devices=folder.devices,
+        max_spill_bytes=checked_bytes(max_spill_bytes),
+        allowed_remarks=checked_codes(allowed_remarks),
     )
 
 

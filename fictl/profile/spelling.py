@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fictl.timing.kernel_name import readable
+from fictl.toolchain.kernel_name import readable
 
 _CAST = re.compile(r"\((?:unsigned |signed )?(?:int|bool|long|short|char)\)(?=[-\w])")
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 
 from fictl.timing.activity import Activity, Recording
-from fictl.timing.kernel_name import readable
 from fictl.timing.rotation import Rotation
 from fictl.timing.samples import Kernel
 from fictl.timing.statistics import median
 from fictl.timing.timer import Timer, Unusable, launched_nothing
+from fictl.toolchain.kernel_name import readable
 
 _NS = 1e-9
 _MOST_LOST = 3

@@ -45,6 +45,9 @@ def make_request(
     if rule.only_major(12) and not any(arch.major == 12 for arch in wanted):
         # An op for SM12 only has one possible target, whatever GPUs are present.
         return ArchRequest((_SM120A,), RULE)
+    if rule.exact and not detected and not any(map(rule.select, wanted)):
+        # Without a GPU, a project's default does not keep a backend from its only targets.
+        return ArchRequest(rule.exact, RULE)
     nothing = f"{present.problem or 'no GPU is visible'} and FICTL_CUDA_ARCH_LIST is not set"
     return ArchRequest(wanted, origin if archs else _switch(), present.gpus, detected, nothing)
 

@@ -91,6 +91,18 @@ def test_a_row_for_each_kernel(fictl, repo: Path, found) -> None:
     assert second.split()[:8] == ["move", "9.0a", "40", "-", "0", "256", "1", "-"]
 
 
+def test_pipes_registers_after_setmaxnreg_and_remarks_are_shown(fictl, repo: Path, found) -> None:
+    names = ("HGMMA.64x8x16", "UTMALDG.2D", "UTMASTG.2D", "SYNCS.EXCH.64")
+    opcodes = {name: Opcode(2, "", None) for name in names}
+    remarks = ("C7519: warpgroup.arrive is injected",)
+    found(module(kernel(opcodes=opcodes, setmaxnreg=(24, 240), remarks=remarks)))
+    answer = fictl("inspect", "copy")
+    _, _, row, remark = answer.out.splitlines()
+    assert " 40 → 24/240 " in row
+    assert row.endswith("tensor(HGMMA:2) TMA(UTMALDG:2 UTMASTG:2) SYNCS:2")
+    assert remark == "  ! copy  9.0a: ptxas C7519: warpgroup.arrive is injected"
+
+
 def test_the_launch_can_be_named(fictl, repo: Path, found) -> None:
     found(module(kernel(threads=None)))
     answer = fictl("inspect", "copy", "--threads", "128", "--dynamic-shared", "100000")

@@ -13,6 +13,7 @@ from fictl.emu import device as emulation
 from fictl.emu.device import EmulatedDevice
 from fictl.emu.schedule import Schedule
 from fictl.emu.toolchain import RUNTIME
+from fictl.emu.watched import TensorRow
 from fictl.errors import FictlError
 from fictl.toolchain import find_cxx
 
@@ -67,7 +68,7 @@ def fields_of(header: str, struct: str) -> list[str]:
     ("header", "struct", "ours"),
     [
         ("config.h", "FictlEmuConfig", emulation._Config),
-        ("tensors.h", "FictlEmuTensor", emulation._Tensor),
+        ("tensors.h", "FictlEmuTensor", TensorRow),
     ],
 )
 def test_both_sides_have_the_same_fields_in_the_same_order(header, struct, ours) -> None:

@@ -51,9 +51,7 @@ class Layout:
 def write(image: torch.Tensor, rows: torch.Tensor, layout: Layout, start: int) -> None:
     """Put the bytes of an operand, 32 for each row, into an image of shared memory."""
     count = rows.shape[0]
-    offsets = [
-        layout.offset(start, row, byte) for row in range(count) for byte in range(BYTES)
-    ]
+    offsets = [layout.offset(start, row, byte) for row in range(count) for byte in range(BYTES)]
     assert len(set(offsets)) == len(offsets)
     image[torch.tensor(offsets)] = rows.flatten()
 

@@ -49,3 +49,16 @@ def test_kernels_of_one_revision_alone(kernel) -> None:
 def test_architectures_are_compared_each_with_itself(kernel) -> None:
     both = [kernel(arch="8.0"), kernel(arch="9.0a")]
     assert [status for status, _ in told(both, both)] == ["same code", "same code"]
+
+
+def test_registers_are_told_once_where_all_warps_have_the_same(kernel) -> None:
+    ((_, changes),) = told([kernel()], [kernel(registers=48, code="other")])
+    assert changes["registers"] == (40, 48)
+    assert not {"registers_least", "registers_most"} & changes.keys()
+    after = kernel(registers=40, setmaxnreg=(24, 240), code="other")
+    ((status, changes),) = told([kernel()], [after])
+    assert (status, changes["registers_least"], changes["registers_most"]) == (
+        "changed",
+        (40, 24),
+        (40, 240),
+    )

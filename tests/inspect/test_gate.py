@@ -93,7 +93,7 @@ def test_what_is_missing_names_the_kernel(kernel) -> None:
 def test_an_unknown_name_lists_what_there_is(gate: str) -> None:
     with pytest.raises(UsageError, match="there is nothing named") as error:
         parse_gates([gate])
-    assert "registers, spill_bytes" in error.value.hint
+    assert "registers_most, spill_bytes" in error.value.hint
 
 
 @pytest.mark.parametrize("gate", ["registers", "registers=4", "==4", "registers<=many", "4<5"])

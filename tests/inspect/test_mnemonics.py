@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.inspect.mnemonics import group, is_instruction, matches, mix
+from fictl.inspect.mnemonics import group, is_instruction, matches, mix, pipe_of
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,17 @@ def test_instructions_are_known(name: str) -> None:
 @pytest.mark.parametrize("name", ["LDLL", "ldl", "registers", "", "LDG..128"])
 def test_other_words_are_none(name: str) -> None:
     assert not is_instruction(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "pipe"),
+    [
+        ("HGMMA", "tensor"),
+        ("HMMA", "tensor"),
+        ("UTMALDG", "TMA"),
+        ("UBLKCP", "TMA"),
+        ("LDS.128", ""),
+    ],
+)
+def test_tensor_cores_and_tma_are_pipes_of_their_own(name: str, pipe: str) -> None:
+    assert pipe_of(name) == pipe

@@ -61,7 +61,7 @@ def test_what_triton_writes_comes_before_the_units_that_include_it(in_triton, ve
     assert "src/kernel.inc" not in plan.link
     assert all("-Isrc" in unit.argv for unit in plan.units)
     text = ninja_text(plan)
-    assert "build launcher.o: run $source | src/kernel.inc\n" in text
+    assert "build launcher.o: nvcc $source | src/kernel.inc\n" in text
     assert "build answer.o: run $source\n" in text
 
 

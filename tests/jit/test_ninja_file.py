@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -45,7 +46,7 @@ def _ninja(tmp_path, text, *arguments):
 def test_there_is_an_edge_for_every_unit_and_one_for_the_link(plan, tmp_path):
     text = ninja_text(plan("a.cu", "b.cpp"))
     targets = _ninja(tmp_path, text, "-t", "targets", "all")
-    assert set(targets) == {"a.o: run", "b.o: run", "module.so: run"}
+    assert set(targets) == {"a.o: nvcc", "b.o: run", "module.so: run"}
 
 
 def test_a_cached_object_has_no_edge_and_is_linked(plan, tmp_path):
@@ -105,3 +106,16 @@ def test_a_path_that_nvcc_would_garble_is_refused(plan, sign):
     with pytest.raises(SetupError, match=f"nvcc cannot take the \\{sign}"):
         ninja_text(plan("a.cu", extra_include_paths=[f"/x{sign}y"]))
     assert ninja_text(plan("a.cpp", folder=f"x{sign}y"))
+
+
+def test_the_output_of_a_kernels_compiler_is_kept_and_shown_and_its_exit_code_counts(
+    plan, tmp_path, script
+):
+    nvcc = script("nvcc", 'echo "ptxas info of $1"\nexit 3\n')
+    made = plan("a.cu")
+    unit = replace(made.units[0], argv=(str(nvcc), "x", "-c", "a.cu"))
+    (tmp_path / "build.ninja").write_text(ninja_text(replace(made, units=(unit,))))
+    done = subprocess.run([ninja_binary(), "-C", str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "ptxas info of x" in done.stdout
+    assert (tmp_path / "a.o.log").read_text() == "ptxas info of x\n"

@@ -52,6 +52,22 @@ def test_without_list_and_gpu_the_project_decides():
     assert (spell(chosen.archs), chosen.origin) == ("8.0 9.0a", "fictl.toml")
 
 
+@pytest.mark.parametrize("fallback", ["", "8.0", "8.0 12.0"])
+def test_an_op_for_one_target_is_built_for_it_where_no_gpu_and_no_list_is(fallback):
+    chosen = select(rule="9.0a", fallback=fallback)
+    assert (spell(chosen.archs), chosen.origin) == ("9.0a", "op")
+
+
+def test_a_default_with_that_target_goes_first():
+    chosen = select(rule="9.0a 10.0a", fallback="8.0 9.0a")
+    assert (spell(chosen.archs), chosen.origin) == ("9.0a", "fictl.toml")
+
+
+def test_a_rule_with_a_range_has_no_targets_of_its_own():
+    with pytest.raises(SetupError, match=r"rmsnorm is for >=10\.0, not for 8\.0 \(fictl\.toml\)"):
+        select(rule=">=10.0", fallback="8.0")
+
+
 def test_native_in_a_list_is_the_gpus_present(monkeypatch):
     switch_on(monkeypatch, "8.0 native")
     assert archs(gpus=(H200,)) == "8.0 9.0a"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from fictl.cli import console
 from fictl.inspect.metrics import LaunchSize, occupancy_of
+from fictl.inspect.mnemonics import pipe_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,6 +42,11 @@ def show_table(out: Console, one: Inspected, launch: LaunchSize) -> None:
         names = short_names(one.kernels)
         rows = [_row(names[kernel.mangled], kernel, launch) for kernel in one.kernels]
         console.print_table(console.Table(_COLUMNS, rows))
+        for kernel in one.kernels:
+            for remark in kernel.remarks or ():
+                out.print("  [yellow]![/]", end=" ")
+                text = f"{names[kernel.mangled]}  {kernel.arch}: ptxas {remark}"
+                out.print(text, markup=False, soft_wrap=True)
 
 
 def short_names(kernels: Iterable[InspectedKernel]) -> dict[str, str]:
@@ -67,15 +74,30 @@ def _row(name: str, kernel: InspectedKernel, launch: LaunchSize) -> tuple[str, .
     return (
         name,
         kernel.arch,
-        str(kernel.registers),
+        _registers(kernel),
         _known(kernel.spill_bytes),
         str(kernel.local),
         str(kernel.shared),
         _known(kernel.barriers),
         occupied,
         str(kernel.instructions),
-        " ".join(f"{what}:{count}" for what, count in kernel.mix.items()),
+        _mix(kernel),
     )
+
+
+def _registers(kernel: InspectedKernel) -> str:
+    """Registers at entry, and those that warpgroups have after setmaxnreg."""
+    after = "/".join(map(str, kernel.setmaxnreg))
+    return f"{kernel.registers} → {after}" if after else str(kernel.registers)
+
+
+def _mix(kernel: InspectedKernel) -> str:
+    """`tensor(HGMMA:8) TMA(UTMALDG:2) LDS.128:4`: instructions of a pipe beside the warps together."""
+    words = []
+    for pipe, counts in groupby(kernel.mix.items(), lambda item: pipe_of(item[0])):
+        text = " ".join(f"{what}:{count}" for what, count in counts)
+        words.append(f"{pipe}({text})" if pipe else text)
+    return " ".join(words)
 
 
 def _known(value: int | None) -> str:

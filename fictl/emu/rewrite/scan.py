@@ -48,49 +48,47 @@ def apply(text: str, edits: list[Edit]) -> str:
 
 def closing(text: str, index: int) -> int:
     """Return the index of the bracket that closes the one at `index`."""
-    for token, at, depth in _brackets(text, index):
-        if depth == 0 and token in _CLOSE:
+    for sign, at, depth in _brackets(text, index):
+        if depth == 0 and sign in _CLOSE:
             return at
     raise Malformed(index, f"nothing closes this {text[index]!r}")
 
 
 def find(text: str, mark: str, begin: int) -> int:
     """Return the index of the next `mark` outside of brackets."""
-    for token, at, depth in _brackets(text, begin):
+    for sign, at, depth in _brackets(text, begin):
         if depth < 0:
             break
-        if depth == 0 and token == mark:
+        if depth == 0 and sign == mark:
             return at
     raise Malformed(begin, f"no {mark!r} ends this")
 
 
 def body(text: str, begin: int) -> int | None:
     """Return the index of the brace that opens a function's body; None for a declaration."""
-    for mark, at, depth in _brackets(text, begin):
-        if mark == "{" and depth == 1:
-            return at
-        if mark == ";" and depth == 0:
-            return None
+    for sign, at, depth in _brackets(text, begin):
+        if (sign == "{" and depth == 1) or (sign == ";" and depth == 0):
+            return at if sign == "{" else None
     return None
 
 
 def split(text: str, mark: str) -> list[str]:
     """Split `text` at each `mark` outside of brackets."""
     parts, begin = [], 0
-    for token, at, depth in _brackets(text, 0):
-        if depth == 0 and token == mark:
+    for sign, at, depth in _brackets(text, 0):
+        if depth == 0 and sign == mark:
             parts.append(text[begin:at])
             begin = at + 1
     return [*parts, text[begin:]]
 
 
 def _brackets(text: str, begin: int) -> Iterator[tuple[str, int, int]]:
-    """Yield brackets and marks: token, index, and the bracket depth after it."""
+    """Yield brackets and marks: sign, index, and the bracket depth after it."""
     depth = 0
     for match in _BRACKET.finditer(text, begin):
-        token = match[0]
-        depth += (token in _OPEN) - (token in _CLOSE)
-        yield token, match.start(), depth
+        sign = match[0]
+        depth += (sign in _OPEN) - (sign in _CLOSE)
+        yield sign, match.start(), depth
 
 
 def opening(text: str, index: int) -> int:

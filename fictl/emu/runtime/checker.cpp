@@ -153,6 +153,14 @@ void fence(Thread& thread, int scope) {
   order_of(*thread.block).fence(thread.linear, scope);
 }
 
+// The first lane of each warp stands for it.
+void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc) {
+  if (!enabled || thread.lane != 0) return;
+  for (const char* chunk : operands_of(wgmma, thread)) {
+    examine({chunk, 16, Way::kRead, Strength::kPlain, pc});
+  }
+}
+
 void dependencies_waited(Thread& thread) {
   if (!enabled) return;
   settle_pending();
@@ -164,14 +172,6 @@ void dependents_launched(Thread& thread) {
 }
 
 void host_waited() { record().dependencies.forget(); }
-
-// The first lane of each warp stands for it.
-void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc) {
-  if (!enabled || thread.lane != 0) return;
-  for (const char* chunk : operands_of(wgmma, thread)) {
-    examine({chunk, 16, Way::kRead, Strength::kPlain, pc});
-  }
-}
 
 void copy_issued(Thread&, const Copy& copy) {
   if (!enabled) return;

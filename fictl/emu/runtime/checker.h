@@ -44,12 +44,12 @@ void cluster_met(Cluster& cluster);
 void cluster_waited(Thread& thread);
 void fence(Thread& thread, int scope);
 
+// A thread has come to a wgmma: it reads its operands from shared memory.
+void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc);
 // griddepcontrol, and calls of the host that wait for all kernels.
 void dependencies_waited(Thread& thread);
 void dependents_launched(Thread& thread);
 void host_waited();
-// A thread has come to a wgmma: it reads its operands from shared memory.
-void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc);
 
 // A cp.async may write `bytes` at any time from its issue to its wait.
 void copy_issued(Thread& thread, const Copy& copy);
@@ -65,7 +65,7 @@ void barrier_waited(Thread& thread, const Mbarrier& barrier, int how);
 
 // ---- operations of the engine ----
 
-// What the issuing thread knew and had done when it issued an operation.
+// The knowledge of the issuing thread, and its time, when it issued an operation.
 struct Ticket {
   uint32_t epoch = 0;
   std::shared_ptr<const Knowledge> known;

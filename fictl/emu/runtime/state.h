@@ -16,8 +16,8 @@ namespace fictl_emu {
 
 struct Block;
 struct Cluster;
-struct Grid;
 struct Fragment;  // hopper/fragment.h
+struct Grid;
 struct Mbarrier;
 struct Clock;  // checker's: what a thread knows of others, beside its warp and its block
 class Engine;  // hopper/engine.h
@@ -34,8 +34,8 @@ enum class State : uint8_t {
   kWarp,
   kActiveMask,
   kGrid,
-  kCluster,
   kWarpgroup,
+  kCluster,
   kYielded,
   kDone
 };
@@ -216,16 +216,6 @@ struct SharedMemory {
   }
 };
 
-// The blocks that reach one another's shared memory, with their common barrier.
-struct Cluster {
-  std::vector<Block*> blocks;  // by rank
-  uint32_t alive = 0;          // threads
-  uint32_t pending = 0;        // those of them that have not arrived in this phase
-  uint32_t phase = 0;
-  std::vector<Thread*> waiting;
-  Site site;  // of the latest arrival
-};
-
 // Four consecutive warps, the first at a multiple of four: what executes wgmma and setmaxnreg.
 struct Warpgroup {
   static constexpr uint32_t kWarps = 4, kThreads = 128;
@@ -249,6 +239,16 @@ struct Warpgroup {
 
   int registers = 0;  // of each thread
   int wanted = 0;     // by setmaxnreg.inc; 0: none
+};
+
+// The blocks that reach one another's shared memory, with their common barrier.
+struct Cluster {
+  std::vector<Block*> blocks;  // by rank
+  uint32_t alive = 0;          // threads
+  uint32_t pending = 0;        // those of them that have not arrived in this phase
+  uint32_t phase = 0;
+  std::vector<Thread*> waiting;
+  Site site;  // of the latest arrival
 };
 
 struct Block {

@@ -9,8 +9,8 @@ from typing import Any
 
 from fictl.errors import SetupError
 from fictl.profile.cupti.work import BETWEEN, ApiCall, Copy, Kernel, Work
-from fictl.timing.kernel_name import readable
 from fictl.timing.tracing import Tracing
+from fictl.toolchain.kernel_name import readable
 
 # CUpti_ActivityMemcpyKind
 _COPIES = {

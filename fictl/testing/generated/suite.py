@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from fictl.builds.for_archs import for_archs
 from fictl.jit import JitSpec
 from fictl.op.folder_specs import folder_specs
 from fictl.project import OpFolder
@@ -35,7 +36,7 @@ class OpSuite:
 
     @cached_property
     def specs(self) -> list[JitSpec]:
-        return folder_specs(self.folder)
+        return for_archs(folder_specs(self.folder), ())
 
     @cached_property
     def cases(self) -> list[Case]:

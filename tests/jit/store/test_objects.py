@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fictl.jit.plan import Unit
@@ -15,9 +17,10 @@ def unit(tmp_path):
 
 @pytest.fixture
 def built(tmp_path, unit):
-    path = tmp_path / "built.o"
+    path = tmp_path / "built" / "a.o"
+    path.parent.mkdir()
     path.write_bytes(b"object")
-    keep(tmp_path / "objects", unit, path)
+    keep(tmp_path / "objects", unit, path.parent)
     return path
 
 
@@ -41,7 +44,7 @@ def test_a_broken_object_is_a_miss_and_is_removed(tmp_path, unit, built):
 
 
 def test_keeping_twice_leaves_one_file(tmp_path, unit, built):
-    keep(tmp_path / "objects", unit, built)
+    keep(tmp_path / "objects", unit, built.parent)
     assert len(list((tmp_path / "objects").iterdir())) == 1
 
 
@@ -64,3 +67,16 @@ def test_an_object_that_is_cleared_away_while_it_is_fetched_is_a_miss(
 
     monkeypatch.setattr("os.link", vanish)
     assert not fetch(tmp_path / "objects", unit, tmp_path)
+
+
+def test_the_output_of_a_kernels_compiler_is_kept_with_its_object(tmp_path, unit, built):
+    kernel = replace(unit, source=tmp_path / "a.cu", key="fedcba9876543210", device=True)
+    (built.parent / "a.o.log").write_text("ptxas info")
+    keep(tmp_path / "objects", kernel, built.parent)
+    assert fetch(tmp_path / "objects", kernel, tmp_path)
+    assert (tmp_path / "a.o.log").read_text() == "ptxas info"
+
+
+def test_a_kernels_object_without_that_output_is_a_miss(tmp_path, unit, built):
+    kernel = replace(unit, device=True)
+    assert not fetch(tmp_path / "objects", kernel, tmp_path)

@@ -40,7 +40,7 @@ def sleep(i: Instruction) -> str:
 
 @emulates("brkpt", "pmevent")
 def nothing(i: Instruction) -> str:
-    """Emit nothing: there is no debugger and no counter."""
+    """Emit nothing: both are for debuggers and profilers."""
     return ""
 
 

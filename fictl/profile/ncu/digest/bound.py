@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fictl.profile.ncu.digest.remark import Remark
-from fictl.profile.ncu.digest.thresholds import BUSY, CLOSE, NEAR_PEAK, SAME, SHORT
+from fictl.profile.ncu.digest.thresholds import BUSY, CLOSE, NEAR_PEAK, SAME, SHORT, WORKING
 from fictl.profile.ncu.digest.units import Unit, busiest
 from fictl.profile.ncu.launch import Launch
 
@@ -29,7 +29,12 @@ def bound(launch: Launch) -> Remark | None:
     compute = launch.peak("sm__throughput")
     if memory is None or compute is None:
         return None
+    unit = busiest(launch)
+    if unit and unit.is_tensor:  # Not every release of ncu counts it in the compute throughput.
+        compute = max(compute, unit.percent)
     facts: dict[str, float | str] = {"memory": memory, "compute": compute}
+    if unit and unit.is_tensor and unit.percent >= max(BUSY, memory, compute - SAME):
+        return _tensor(unit, facts)
     if max(memory, compute) < BUSY:
         return _latency(launch, facts)
     if memory >= BUSY and compute >= BUSY and abs(memory - compute) < CLOSE:
@@ -39,7 +44,9 @@ def bound(launch: Launch) -> Remark | None:
 
 def at_ceiling(launch: Launch) -> bool:
     """True if only less work makes the kernel faster."""
-    reached = (launch.peak("gpu__compute_memory_throughput"), launch.peak("sm__throughput"))
+    unit = busiest(launch)
+    tensor = unit.percent if unit and unit.is_tensor else None
+    reached = (launch.peak("gpu__compute_memory_throughput"), launch.peak("sm__throughput"), tensor)
     return any(percent is not None and percent >= NEAR_PEAK for percent in reached)
 
 
@@ -54,7 +61,21 @@ def _latency(launch: Launch, facts: dict[str, float | str]) -> Remark:
     elif launch.seconds is not None and launch.seconds < SHORT:
         text += f"; {launch.seconds * 1e6:.1f} us are mostly its beginning and its end"
         advice = "do more in one launch: fuse it with its neighbours; CUDA graphs hide the launches"
+    elif (unit := busiest(launch)) and unit.is_tensor and unit.percent >= WORKING:
+        text += f"; the tensor pipe is the busiest unit, {unit.percent:.0f} %"
+        advice = (
+            "more products in flight: more stages, two warpgroups that take turns, the epilogue of one "
+            "tile under the products of the next"
+        )
     return Remark(_TOPIC, text, advice, {**facts, "kind": "latency"})
+
+
+def _tensor(unit: Unit, facts: dict[str, float | str]) -> Remark:
+    text = (
+        f"tensor-pipe bound: {unit.name} {unit.percent:.0f} % of their peak (compute "
+        f"{facts['compute']:.0f} %, memory {facts['memory']:.0f} %)"
+    )
+    return Remark(_TOPIC, text, unit.advice, {**facts, "kind": "tensor pipe", "unit": unit.name})
 
 
 def _memory(launch: Launch, facts: dict[str, float | str]) -> Remark:

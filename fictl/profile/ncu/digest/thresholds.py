@@ -4,6 +4,8 @@ from __future__ import annotations
 
 # Percent of a unit's peak. If memory and compute are both below it, ncu also reports latency.
 BUSY = 60.0
+# Percent of its peak from which the tensor pipe is what a kernel is about.
+WORKING = 20.0
 # Percent of a unit's peak that good kernels reach; beyond it only less work makes them faster.
 NEAR_PEAK = 80.0
 # Points between memory and compute within which neither alone is the limit.

@@ -7,16 +7,20 @@ from dataclasses import dataclass
 
 from fictl.profile.ncu.launch import Launch
 
+# Of the time that an SM works, a share is at least that of the launch: it counts where the other is
+# not collected. wgmma is in the cycles of the tensor pipe and of tensor_op_hmma; its instructions,
+# tensor_op_gmma, are few.
 _PIPE = re.compile(
     r"sm__(?:inst_executed_)?pipe_(?P<name>\w+?)(?:_cycles_active)?"
-    r"\.avg\.pct_of_peak_sustained_elapsed"
+    r"\.avg\.pct_of_peak_sustained_(?P<of>elapsed|active)"
 )
+_TENSOR = "tensor"
 _ISSUE = "sm__issue_active"
 _ISSUE_SLOTS = "issue slots"
 
 # Start of a pipe's name -> its name for people, and advice if it is the limit.
 _KNOWN = {
-    "tensor": (
+    _TENSOR: (
         "tensor cores",
         "what is left are larger tiles, a smaller dtype, and work that need not be done",
     ),
@@ -51,21 +55,29 @@ class Unit:
     name: str
     percent: float
     advice: str
+    is_tensor: bool = False
 
 
 def busiest(launch: Launch) -> Unit | None:
     """The busiest unit; None if ncu collected none."""
-    percents: dict[str, float] = {}
+    percents = {**_percents(launch, "active"), **_percents(launch, "elapsed")}
     issued = launch.peak(_ISSUE)
     if issued is not None:
         percents[_ISSUE_SLOTS] = issued
-    for metric, value in launch.metrics.items():
-        match = _PIPE.fullmatch(metric)
-        known = next((key for key in _KNOWN if match and match["name"].startswith(key)), None)
-        if known:
-            percents[known] = max(value, percents.get(known, 0.0))
     if not percents:
         return None
     key = max(percents, key=percents.__getitem__)
     name, advice = _KNOWN[key]
-    return Unit(name, percents[key], advice)
+    return Unit(name, percents[key], advice, key == _TENSOR)
+
+
+def _percents(launch: Launch, of: str) -> dict[str, float]:
+    """Load of each known pipe: the largest of its metrics."""
+    percents: dict[str, float] = {}
+    for metric, value in launch.metrics.items():
+        match = _PIPE.fullmatch(metric)
+        if match and match["of"] == of:
+            known = next((key for key in _KNOWN if match["name"].startswith(key)), None)
+            if known:
+                percents[known] = max(value, percents.get(known, 0.0))
+    return percents

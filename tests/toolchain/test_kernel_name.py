@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.timing.kernel_name import readable
+from fictl.toolchain.kernel_name import readable
 
 
 @pytest.mark.parametrize(
