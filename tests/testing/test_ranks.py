@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import fictl
-from fictl.emu.report import Report
+from fictl.emu.report import Place, Report
 from fictl.errors import SetupError
 from fictl.op.ffi.emulated import KernelDefect
 from fictl.testing import run_ranks
@@ -44,7 +44,7 @@ def test_a_call_that_fails_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_defect_is_raised_when_the_kernels_have_run(monkeypatch: pytest.MonkeyPatch) -> None:
     from fictl.jit.emulation import emulated_device
 
-    found = Report("hang", "AllReduce", "nothing changes", "uneven", None, facts={"rank": 2})
+    found = Report("hang", "AllReduce", "nothing changes", "uneven", Place(), facts={"rank": 2})
     device = emulated_device()
     monkeypatch.setattr(type(device), "take_reports", lambda self: [found])
     with pytest.raises(KernelDefect, match=r"run_ranks: hang[\s\S]*kernel AllReduce, rank 2"):
