@@ -286,7 +286,7 @@ struct Grid {
   uint64_t blocks() const { return uint64_t{asked.grid.x} * asked.grid.y * asked.grid.z; }
 };
 
-// What runs at once: a kernel, or those of several ranks.
+// All that runs at once: a kernel, or those of several ranks.
 struct Launch {
   std::deque<Grid> grids;
   int ranks = 1;
