@@ -76,7 +76,8 @@ def soonest(rows: Iterable[_Row], sms: int, batch: int, m: int, n: int, k: int) 
     memory = batch * (m * k + n * k + m * n) * _ITEMSIZE / DRAM_BYTES_A_CLOCK
     for tactic, tile_rows, tile_columns, cluster, swap, asked, blocks, clocks_a_k in rows:
         height, width = (n, m) if swap else (m, n)
-        tiles = batch * -(-height // tile_rows) * -(-width // tile_columns)
+        # A cluster has whole tiles, side by side.
+        tiles = batch * cluster * -(-height // (tile_rows * cluster)) * -(-width // tile_columns)
         slots = max(sms // cluster * cluster * blocks, 1)
         for parts in (asked,) if asked else _parts(tiles, slots, k):
             running = tiles * parts

@@ -192,8 +192,6 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 
 namespace sm90 {
 
-// Rows of tiles that run together: a wave of 132 tiles of 128 x 128 reads 16 + 9 strips.
-constexpr int kGroup = 16;
 // Blocks that a plan takes to run at once at most: the SMs of a whole chip.
 constexpr int kMostBlocks = 144;
 
@@ -266,14 +264,15 @@ int64_t dense_sm90_workspace(const GemmProblem<T, Out>& p, int parts) {
 }
 
 // D = epilogue(A B^T) by tiles of this shape. `parts` above 1: tiles that do not fill a round of
-// the SMs are divided along K, into that many parts or as many as there are SMs for.
+// the SMs are divided along K, into that many parts or as many as there are SMs for. `group`: rows
+// of tiles that run together; of 16, a wave of 132 tiles reads 16 + 9 strips.
 //
 // Requires k > 0, and operands that bulk_addressable() accepts, whose contiguous dimensions are
 // kMajorA and kMajorB. D may have any row stride; rows of multiples of 16 bytes are faster.
 template <typename Tile, device::Major kMajorA, device::Major kMajorB, typename T, typename Out,
           typename Epilogue>
 cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, int parts = 1,
-                      cudaStream_t stream = nullptr, bool pdl = false) {
+                      int group = 16, cudaStream_t stream = nullptr, bool pdl = false) {
   using sm90::tiles_of;
   constexpr bool kExchanged = Tile::kExchanged;
   constexpr device::Major kMajorX = kExchanged ? kMajorB : kMajorA;
@@ -295,7 +294,7 @@ cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, in
   DenseArguments<Tile, Out, Epilogue> arguments = {{}, work};
   arguments.epilogue = epilogue;
   arguments.x_rows = x_rows;
-  arguments.order = {x_tiles, y_tiles, sm90::kGroup};
+  arguments.order = {x_tiles, y_tiles, group};
   arguments.stage_bytes =
       Stages<Tile, kMajorX, kMajorY>::kBytes - (Tile::kX - x_rows) * Tile::kPanelsK * kRowBytes;
   arguments.x_repeats = (kExchanged ? p.b_batch : p.a_batch) == 0;
