@@ -23,10 +23,10 @@ using Few = dense::Tile<64, 64, dense::Schedule::kPingPong, 1, 1, true, 2>;
 
 template <typename Tile>
 {{ cpp("cudaError_t run(", ["const dense::GemmProblem<DType, DType>& problem", "const fictl::Launch& launch"], ") {") }}
-  constexpr auto kAlongK = fictl::device::Major::kK;
-  constexpr bool kDivide = false;  // along k, where tiles are fewer than SMs: needs a workspace
-  constexpr int kGroup = 16;       // rows of tiles that run together, and share what they read
-{{ cpp("  return dense::DenseSm90<Tile, kAlongK, kAlongK>(", ["problem", title ~ "Epilogue()", "kDivide", "kGroup", "Tile::kX", "launch.stream", "launch.pdl"], ");") }}
+  constexpr auto kMajor = dense::Major::kK;  // rows of both operands run along k
+  constexpr int kParts = 1;                  // of k, each by its own blocks: more need a workspace
+  constexpr int kGroup = 16;                 // rows of tiles that run together and share reads
+{{ cpp("  return dense::DenseSm90<Tile, kMajor, kMajor>(", ["problem", title ~ "Epilogue()", "kParts", "kGroup", "launch.stream", "launch.pdl"], ");") }}
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 {% from "_macros/row_names.jinja" import out, names with context %}
 {% from "_macros/comment.jinja" import comment %}
-{% set title_threads = title ~ "Tile<T>::kThreads" %}
 {% set numbers, number_names, values, vecs, widened, maps, map_names = [], [], [], [], [], [], [] %}
 {% for scalar in scalars %}
 {% set _ = numbers.append(("bool " if scalar.type == "bool" else "float ") ~ scalar.name) %}
@@ -15,11 +14,11 @@
 {% set _ = vecs.append("device::Vec<T, N> " ~ each) %}
 {% set _ = widened.append("device::widen(" ~ each ~ "[i])") %}
 {% endfor %}
-{% set inputs_said = "a tile of each input" if names | length > 1 else "a tile" %}
 {{ comment(name ~ ": " ~ out ~ " = " ~ expression ~ ", element by element, in fp32 and rounded once; a pipeline for Hopper.") }}
 //
-// Algorithm: one block an SM, which stays, takes one tile after another. One thread of it, the producer, asks the
-// copy engine for tiles ahead of time; eight warps, the consumers, transform what has arrived:
+// Algorithm: one block an SM stays and takes one tile after another. One thread, the producer, asks
+// the copy engine for tiles ahead of time; eight warps, the consumers, transform what has arrived
+// and ask the engine to store it:
 //
 //   producer    wait_empty, expect the bytes, load   | the next stage ...
 //   consumers   wait_full, stage -> registers -> panel, fence, release the stage, store the panel
@@ -31,9 +30,8 @@
 //                   barrier alone does not order the two: device/hopper/proxy.cuh has the rules
 //   bulk_wait_read  the copy engine has read a panel: the warp may write it again
 //
-// Traffic: every element is read once and written once. What is on its way is in shared memory and
-// not in registers, so that few threads keep enough of it: up to 64 KiB or more an SM, where about 25 KiB cover the latency of
-// HBM.
+// Traffic: every element is read once and written once. Tiles on their way take shared memory, not
+// registers, so few threads keep enough of them: {{ (8 if names | length <= 2 else 16 // names | length) * 8 * names | length }} KiB an SM, where 25 cover the latency of HBM.
 //
 // Tiling: 16 rows of 512 bytes, 2 rows a consumer warp. Shorter rows leave a part of a tile empty.
 //
@@ -95,7 +93,7 @@ struct {{ title }}Shared {
 
 // `tiles` are numbered row by row, `across` of them beside one another.
 template <typename T>
-__global__ void __launch_bounds__({{ title_threads }}, 1)
+__global__ void __launch_bounds__({{ title }}Tile<T>::kThreads, 1)
 {% set grid_maps = [] %}
 {% for each in [out] + names %}
 {% set _ = grid_maps.append("const __grid_constant__ CUtensorMap " ~ each ~ "_map") %}
@@ -171,9 +169,7 @@ template <typename T>
 {{ cpp("device::TensorMapSpec " ~ name ~ "_map(", ["const T* data", "int64_t rows", "int64_t cols", "int64_t pitch", "int box_rows"], ") {") }}
   using Tile = {{ title }}Tile<T>;
   const int64_t stride = rows > 1 ? pitch : Tile::kCols;  // that of a single row may be anything
-  return device::TensorMapSpec::of(data)
-      .with(cols, 1, Tile::kCols)
-      .with(rows, stride, box_rows);
+  return device::TensorMapSpec::of(data).with(cols, 1, Tile::kCols).with(rows, stride, box_rows);
 }
 
 // Maps are those of {{ name }}_map(). `pdl`: use programmatic dependent launch.

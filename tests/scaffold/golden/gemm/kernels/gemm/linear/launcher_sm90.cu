@@ -23,11 +23,11 @@ using Few = dense::Tile<64, 64, dense::Schedule::kPingPong, 1, 1, true, 2>;
 
 template <typename Tile>
 cudaError_t run(const dense::GemmProblem<DType, DType>& problem, const fictl::Launch& launch) {
-  constexpr auto kAlongK = fictl::device::Major::kK;
-  constexpr bool kDivide = false;  // along k, where tiles are fewer than SMs: needs a workspace
-  constexpr int kGroup = 16;       // rows of tiles that run together, and share what they read
-  return dense::DenseSm90<Tile, kAlongK, kAlongK>(problem, LinearEpilogue(), kDivide, kGroup,
-                                                  Tile::kX, launch.stream, launch.pdl);
+  constexpr auto kMajor = dense::Major::kK;  // rows of both operands run along k
+  constexpr int kParts = 1;                  // of k, each by its own blocks: more need a workspace
+  constexpr int kGroup = 16;                 // rows of tiles that run together and share reads
+  return dense::DenseSm90<Tile, kMajor, kMajor>(problem, LinearEpilogue(), kParts, kGroup,
+                                                launch.stream, launch.pdl);
 }
 
 }  // namespace

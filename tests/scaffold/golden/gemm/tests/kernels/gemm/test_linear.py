@@ -32,9 +32,7 @@ def product(request: pytest.FixtureRequest) -> Product:
     if not op.linear.is_backend_supported(request.param, 10 * major + minor):
         pytest.skip(f"backend {request.param} does not run on sm_{major}{minor}")
 
-    def multiply(
-        a: torch.Tensor, b: torch.Tensor, out: torch.Tensor | None = None
-    ) -> torch.Tensor:
+    def multiply(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
         return op.linear(a, b, out=out, backend=request.param)
 
     return multiply

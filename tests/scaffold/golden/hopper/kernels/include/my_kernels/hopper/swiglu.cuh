@@ -1,8 +1,9 @@
 // swiglu: out = x * sigmoid(gate), element by element, in fp32 and rounded once; a pipeline for
 // Hopper.
 //
-// Algorithm: one block an SM, which stays, takes one tile after another. One thread of it, the producer, asks the
-// copy engine for tiles ahead of time; eight warps, the consumers, transform what has arrived:
+// Algorithm: one block an SM stays and takes one tile after another. One thread, the producer, asks
+// the copy engine for tiles ahead of time; eight warps, the consumers, transform what has arrived
+// and ask the engine to store it:
 //
 //   producer    wait_empty, expect the bytes, load   | the next stage ...
 //   consumers   wait_full, stage -> registers -> panel, fence, release the stage, store the panel
@@ -14,9 +15,8 @@
 //                   barrier alone does not order the two: device/hopper/proxy.cuh has the rules
 //   bulk_wait_read  the copy engine has read a panel: the warp may write it again
 //
-// Traffic: every element is read once and written once. What is on its way is in shared memory and
-// not in registers, so that few threads keep enough of it: up to 64 KiB or more an SM, where about 25 KiB cover the latency of
-// HBM.
+// Traffic: every element is read once and written once. Tiles on their way take shared memory, not
+// registers, so few threads keep enough of them: 128 KiB an SM, where 25 cover the latency of HBM.
 //
 // Tiling: 16 rows of 512 bytes, 2 rows a consumer warp. Shorter rows leave a part of a tile empty.
 //
@@ -153,9 +153,7 @@ device::TensorMapSpec swiglu_map(const T* data, int64_t rows, int64_t cols, int6
                                  int box_rows) {
   using Tile = SwigluTile<T>;
   const int64_t stride = rows > 1 ? pitch : Tile::kCols;  // that of a single row may be anything
-  return device::TensorMapSpec::of(data)
-      .with(cols, 1, Tile::kCols)
-      .with(rows, stride, box_rows);
+  return device::TensorMapSpec::of(data).with(cols, 1, Tile::kCols).with(rows, stride, box_rows);
 }
 
 // Maps are those of swiglu_map(). `pdl`: use programmatic dependent launch.
