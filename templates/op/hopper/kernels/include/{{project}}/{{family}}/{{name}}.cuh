@@ -131,6 +131,7 @@ __global__ void __launch_bounds__({{ title }}Tile<T>::kThreads, 1)
   }
 
   constexpr int N = device::kVecBytes / sizeof(T);
+  constexpr int kVecs = Tile::kWarpElements / (32 * N);  // a lane
   using Vec = device::Vec<T, N>;
   int turn = 0;
   for (int tile = first; tile < tiles; tile += step, at.advance()) {
@@ -140,15 +141,24 @@ __global__ void __launch_bounds__({{ title }}Tile<T>::kThreads, 1)
     if (lane == 0) device::bulk_wait_read<Tile::kPanels - 1>();
     __syncwarp();
     ring.wait_full(at);
+{% for each in names %}
+    Vec {{ each }}[kVecs];
+{% endfor %}
 #pragma unroll
-    for (int i = lane * N; i < Tile::kWarpElements; i += 32 * N) {
-      const int from = warp * Tile::kWarpElements + i;
+    for (int i = 0; i < kVecs; ++i) {  // all loads first: no store keeps the next one waiting
+      const int from = warp * Tile::kWarpElements + (i * 32 + lane) * N;
+{% for each in names %}
+      {{ each }}[i] = *reinterpret_cast<const Vec*>(&shared.{{ each }}[at.stage][from]);
+{% endfor %}
+    }
+#pragma unroll
+    for (int i = 0; i < kVecs; ++i) {
+      Vec* to = reinterpret_cast<Vec*>(panel) + i * 32 + lane;
 {% set read = [] %}
 {% for each in names %}
-{% set _ = read.append(each) %}
-      const Vec {{ each }} = *reinterpret_cast<const Vec*>(&shared.{{ each }}[at.stage][from]);
+{% set _ = read.append(each ~ "[i]") %}
 {% endfor %}
-{{ cpp("      *reinterpret_cast<Vec*>(panel + i) = " ~ name ~ "_vec(", read + number_names, ");") }}
+{{ cpp("      *to = " ~ name ~ "_vec(", read + number_names, ");") }}
     }
     // Both before the producer's next load into the stage, and before the store of the panel.
     device::fence_async_shared();

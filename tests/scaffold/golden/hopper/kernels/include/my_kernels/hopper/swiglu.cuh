@@ -117,6 +117,7 @@ __global__ void __launch_bounds__(SwigluTile<T>::kThreads, 1)
   }
 
   constexpr int N = device::kVecBytes / sizeof(T);
+  constexpr int kVecs = Tile::kWarpElements / (32 * N);  // a lane
   using Vec = device::Vec<T, N>;
   int turn = 0;
   for (int tile = first; tile < tiles; tile += step, at.advance()) {
@@ -126,12 +127,18 @@ __global__ void __launch_bounds__(SwigluTile<T>::kThreads, 1)
     if (lane == 0) device::bulk_wait_read<Tile::kPanels - 1>();
     __syncwarp();
     ring.wait_full(at);
+    Vec x[kVecs];
+    Vec gate[kVecs];
 #pragma unroll
-    for (int i = lane * N; i < Tile::kWarpElements; i += 32 * N) {
-      const int from = warp * Tile::kWarpElements + i;
-      const Vec x = *reinterpret_cast<const Vec*>(&shared.x[at.stage][from]);
-      const Vec gate = *reinterpret_cast<const Vec*>(&shared.gate[at.stage][from]);
-      *reinterpret_cast<Vec*>(panel + i) = swiglu_vec(x, gate);
+    for (int i = 0; i < kVecs; ++i) {  // all loads first: no store keeps the next one waiting
+      const int from = warp * Tile::kWarpElements + (i * 32 + lane) * N;
+      x[i] = *reinterpret_cast<const Vec*>(&shared.x[at.stage][from]);
+      gate[i] = *reinterpret_cast<const Vec*>(&shared.gate[at.stage][from]);
+    }
+#pragma unroll
+    for (int i = 0; i < kVecs; ++i) {
+      Vec* to = reinterpret_cast<Vec*>(panel) + i * 32 + lane;
+      *to = swiglu_vec(x[i], gate[i]);
     }
     // Both before the producer's next load into the stage, and before the store of the panel.
     device::fence_async_shared();
