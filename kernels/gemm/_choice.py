@@ -112,13 +112,12 @@ def _rows(backend: str, asked: Tactic | None, m: int) -> tuple[_Row, ...]:
 
 
 def _prepared(row: Known, flops: int) -> _Row:
-    tactic = row.tactic
-    tile_m, tile_n = tactic.tile_m, tactic.tile_n
+    tile_m, tile_n, _, cluster, swap, parts = row.tactic
     products = 2 * tile_m * tile_n / (flops * row.efficiency)
     reading = (tile_m + tile_n) * _ITEMSIZE / L2_BYTES_A_CLOCK
-    cluster = tactic.cluster * tactic.cluster_n
-    clocks = max(products, reading)
-    return _Row(tactic, tile_m, tile_n, cluster, tactic.swap, tactic.parts, row.blocks, clocks)
+    return _Row(
+        row.tactic, tile_m, tile_n, cluster, swap, parts, row.blocks, max(products, reading)
+    )
 
 
 def _parts(tiles: int, slots: int, k: int) -> tuple[int, ...]:

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import torch
 
-from ._tactics import Tactic
-
 OPERANDS = {torch.bfloat16: "__nv_bfloat16", torch.float16: "__half"}
 OUTPUTS = {**OPERANDS, torch.float32: "float"}
 
@@ -49,9 +47,7 @@ class Config(NamedTuple):
     tile_n: int
     schedule: str
     cluster: int
-    cluster_n: int
     swap: bool
-    panels: int
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -66,40 +62,10 @@ class Config(NamedTuple):
             "has_c": _cpp(self.has_c),
             "tile_m": self.tile_m,
             "tile_n": self.tile_n,
-            "backend": self.backend,
-            "schedule": "kPingPong" if self.schedule == "pingpong" else "kCooperative",
+            "ping_pong": _cpp(self.schedule == "pingpong"),
             "cluster": self.cluster,
-            "cluster_n": self.cluster_n,
             "swap": _cpp(self.swap),
-            "panels": self.panels,
         }
-
-
-def config_of(
-    dtype: torch.dtype,
-    out: torch.dtype,
-    rows: tuple[bool, bool],
-    activation: str,
-    has: tuple[bool, bool],
-    backend: str,
-    tactic: Tactic,
-) -> Config:
-    """Return the configuration with those of a tactic's numbers that a kernel is built for."""
-    return Config(
-        dtype,
-        out,
-        *rows,
-        activation,
-        *has,
-        backend,
-        tactic.tile_m,
-        tactic.tile_n,
-        tactic.schedule,
-        tactic.cluster,
-        tactic.cluster_n,
-        tactic.swap,
-        tactic.panels,
-    )
 
 
 def _cpp(value: bool) -> str:

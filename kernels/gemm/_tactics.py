@@ -16,23 +16,16 @@ class Tactic(NamedTuple):
         rows and tile_n of a's.
     schedule: "mma" of the sm80 backend; "cooperative" or "pingpong" of sm90, which say whether two
         groups of warps share a tile or take turns.
-    cluster, cluster_n: blocks of a cluster along tile_m and along tile_n, which share the other
-        operand's tile.
+    cluster: blocks of a cluster, along the rows of tiles.
     swap: whether a and b are exchanged, so that few rows of a fill no tile by padding.
-    panels: of 64 elements of k in a stage of sm90.
-    group: rows of tiles that are computed together, for their operands to stay in L2.
-    parts: how many parts k is split into, summed in their order; 0 leaves it to the model. For
-        sm90, anything but 1 divides the tiles that do not fill a round of the SMs.
+    parts: how many parts k is split into, summed in their order; 0 leaves it to the model.
     """
 
     tile_m: int = 0
     tile_n: int = 0
     schedule: str = ""
     cluster: int = 1
-    cluster_n: int = 1
     swap: bool = False
-    panels: int = 1
-    group: int = 8
     parts: int = 0
 
 
