@@ -112,11 +112,13 @@ def _rows(backend: str, asked: Tactic | None, m: int) -> tuple[_Row, ...]:
 
 
 def _prepared(row: Known, flops: int) -> _Row:
-    tile_m, tile_n, _, cluster, swap, parts = row.tactic
+    tactic = row.tactic
+    tile_m, tile_n = tactic.tile_m, tactic.tile_n
     products = 2 * tile_m * tile_n / (flops * row.efficiency)
     reading = (tile_m + tile_n) * _ITEMSIZE / L2_BYTES_A_CLOCK
+    clocks = max(products, reading)
     return _Row(
-        row.tactic, tile_m, tile_n, cluster, swap, parts, row.blocks, max(products, reading)
+        tactic, tile_m, tile_n, tactic.cluster, tactic.swap, tactic.parts, row.blocks, clocks
     )
 
 

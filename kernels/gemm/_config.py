@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import torch
 
+from ._tactics import Tactic
+
 OPERANDS = {torch.bfloat16: "__nv_bfloat16", torch.float16: "__half"}
 OUTPUTS = {**OPERANDS, torch.float32: "float"}
 
@@ -48,6 +50,7 @@ class Config(NamedTuple):
     schedule: str
     cluster: int
     swap: bool
+    panels: int
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -65,7 +68,34 @@ class Config(NamedTuple):
             "ping_pong": _cpp(self.schedule == "pingpong"),
             "cluster": self.cluster,
             "swap": _cpp(self.swap),
+            "panels": self.panels,
         }
+
+
+def config_of(
+    dtype: torch.dtype,
+    out: torch.dtype,
+    rows: tuple[bool, bool],
+    activation: str,
+    has: tuple[bool, bool],
+    backend: str,
+    tactic: Tactic,
+) -> Config:
+    """Return the configuration with those of a tactic's numbers that a kernel is built for."""
+    return Config(
+        dtype,
+        out,
+        *rows,
+        activation,
+        *has,
+        backend,
+        tactic.tile_m,
+        tactic.tile_n,
+        tactic.schedule,
+        tactic.cluster,
+        tactic.swap,
+        tactic.panels,
+    )
 
 
 def _cpp(value: bool) -> str:

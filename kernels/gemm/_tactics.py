@@ -18,7 +18,9 @@ class Tactic(NamedTuple):
         groups of warps share a tile or take turns.
     cluster: blocks of a cluster, along the rows of tiles.
     swap: whether a and b are exchanged, so that few rows of a fill no tile by padding.
-    parts: how many parts k is split into, summed in their order; 0 leaves it to the model.
+    panels: of 64 elements of k in a stage of sm90.
+    parts: how many parts k is split into, summed in their order; 0 leaves it to the model. sm90
+        divides only the tiles that do not fill a round of the SMs.
     """
 
     tile_m: int = 0
@@ -26,6 +28,7 @@ class Tactic(NamedTuple):
     schedule: str = ""
     cluster: int = 1
     swap: bool = False
+    panels: int = 1
     parts: int = 0
 
 

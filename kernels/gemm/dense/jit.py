@@ -10,7 +10,7 @@ import torch
 from fictl.jit import JitSpec
 from fictl.op import module_spec
 
-from .._config import Config
+from .._config import Config, config_of
 from .._tactics import TACTICS
 
 _AHEAD_OF_TIME = ("sm80",)
@@ -24,7 +24,8 @@ def module(*parameters: Any) -> JitSpec:
 
 def aot() -> Iterator[JitSpec]:
     """List linear layers of bf16, with every tile; the others are built where they are used."""
+    bf16 = torch.bfloat16
     for backend in _AHEAD_OF_TIME:
         for known in TACTICS[backend]:
-            plain = (False, False, "none", False, False)
-            yield module(torch.bfloat16, torch.bfloat16, *plain, backend, *known.tactic[:-1])
+            rows = has = (False, False)
+            yield module(*config_of(bf16, bf16, rows, "none", has, backend, known.tactic))
