@@ -50,7 +50,8 @@ SM80 = (
     Known(Tactic(16, 64, "mma"), 0.20, blocks=5),
 )
 
-# Swapped ones are for few rows of a, whose number their tile_n is rounded up to.
+# Two groups of warps share a cooperative tile, 64 rows each or more. Swapped ones are for few rows
+# of a, whose number is rounded up to their tile_n.
 SM90 = (
     Known(Tactic(128, 256, "cooperative", cluster=2), 0.74),
     Known(Tactic(128, 256, "cooperative"), 0.72),
@@ -58,10 +59,10 @@ SM90 = (
     Known(Tactic(128, 192, "cooperative"), 0.70),
     Known(Tactic(128, 128, "pingpong"), 0.66),
     Known(Tactic(128, 128, "cooperative"), 0.60),
-    Known(Tactic(64, 256, "cooperative"), 0.55),
+    Known(Tactic(64, 256, "pingpong"), 0.55),
     *(
-        Known(Tactic(tile_m, tokens, "cooperative", swap=True), 0.50)
-        for tile_m in (128, 64)
+        Known(Tactic(tile_m, tokens, schedule, swap=True), 0.50)
+        for tile_m, schedule in ((128, "cooperative"), (64, "pingpong"))
         for tokens in (8, 16, 32, 64)
     ),
 )

@@ -57,6 +57,14 @@ def test_k_is_split_where_tiles_leave_sms_empty_and_nowhere_else() -> None:
     assert choose("sm80", None, A100, 1, 16, 256, 2 * LEAST_K - 1).parts == 1
 
 
+def test_only_the_tiles_of_the_last_round_are_divided_on_sm90() -> None:
+    """Nine tiles on eight SMs: the ninth would take a round by itself."""
+    tactics = prepared(SM90[1:2], FLOPS_A_CLOCK["sm90"])
+    assert soonest(tactics, 8, 1, 9 * 128, 256, 16384).parts > 1
+    assert soonest(tactics, 8, 1, 8 * 128, 256, 16384).parts == 1
+    assert soonest(prepared(SM80[:1], 2048), 8, 1, 9 * 128, 128, 16384).parts == 1
+
+
 def test_parts_that_a_tactic_names_are_kept_and_others_chosen() -> None:
     named = Tactic(128, 128, "mma", parts=5)
     assert choose("sm80", named, A100, 1, 16, 256, 7168) == named
