@@ -49,6 +49,7 @@ class Config(NamedTuple):
     tile_n: int
     schedule: str
     cluster: int
+    cluster_n: int
     swap: bool
     panels: int
 
@@ -58,15 +59,17 @@ class Config(NamedTuple):
         return {
             "type": OPERANDS[self.dtype],
             "out": OUTPUTS[self.out],
-            "major_a": "kRows" if self.rows_a else "kK",
-            "major_b": "kRows" if self.rows_b else "kK",
+            "major_a": "kMN" if self.rows_a else "kK",
+            "major_b": "kMN" if self.rows_b else "kK",
             "activation": ACTIVATIONS[self.activation].cpp_type,
             "has_bias": _cpp(self.has_bias),
             "has_c": _cpp(self.has_c),
             "tile_m": self.tile_m,
             "tile_n": self.tile_n,
-            "ping_pong": _cpp(self.schedule == "pingpong"),
+            "backend": self.backend,
+            "schedule": "kPingPong" if self.schedule == "pingpong" else "kCooperative",
             "cluster": self.cluster,
+            "cluster_n": self.cluster_n,
             "swap": _cpp(self.swap),
             "panels": self.panels,
         }
@@ -93,6 +96,7 @@ def config_of(
         tactic.tile_n,
         tactic.schedule,
         tactic.cluster,
+        tactic.cluster_n,
         tactic.swap,
         tactic.panels,
     )

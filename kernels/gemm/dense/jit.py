@@ -13,13 +13,18 @@ from fictl.op import module_spec
 from .._config import Config, config_of
 from .._tactics import TACTICS
 
-_AHEAD_OF_TIME = ("sm80",)
+_AHEAD_OF_TIME = ("sm90", "sm80")
 
 
 def module(*parameters: Any) -> JitSpec:
     """Make the module of a Config, given as its fields."""
     config = Config(*parameters)
-    return module_spec(__file__, config.parameters, backend=config.backend)
+    return module_spec(
+        __file__,
+        config.parameters,
+        backend=config.backend,
+        max_spill_bytes=0 if config.backend == "sm90" else None,
+    )
 
 
 def aot() -> Iterator[JitSpec]:
