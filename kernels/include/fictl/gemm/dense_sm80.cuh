@@ -271,7 +271,8 @@ cudaError_t DenseSm80(GemmProblem<typename Config::T, typename Config::Out> prob
   const int64_t tiles_m = device::ceil_div(problem.m, Shape::kM);
   const int64_t tiles_n = device::ceil_div(problem.n, Shape::kN);
   const int64_t blocks = tiles_m * tiles_n * problem.batch;
-  if (blocks > INT32_MAX || parts < 1 || parts > 65535) return cudaErrorInvalidConfiguration;
+  constexpr int kMostBlocks = 1 << 30;  // so that a block's next tile has a number, too
+  if (blocks > kMostBlocks || parts < 1 || parts > 65535) return cudaErrorInvalidConfiguration;
   const int64_t stages = device::ceil_div(problem.k, Shape::kK);
   TileOrder order;
   order.tiles_m = device::Divisor(static_cast<int>(tiles_m));
