@@ -1,0 +1,60 @@
+"""The steps of docs/hopper: each computes what torch does, and is fit to be timed."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from fictl.jit import gen_jit_spec
+from fictl.jit.emulation import emulated_device
+
+from .conftest import INCLUDE, KERNELS, Toolkit, output_of
+
+STEPS = KERNELS.parent / "docs" / "hopper" / "steps"
+NAMES = [f"step{i}" for i in range(1, 8)]
+SLOW = re.compile(r"C75(08|1\d)|C7602|[1-9]\d* bytes spill|warning")
+
+
+@pytest.fixture(scope="module")
+def one_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All steps as one source: one compile."""
+    path = tmp_path_factory.mktemp("steps") / "steps.cu"
+    path.write_text("".join(f'#include "{STEPS / name}.cu"\n' for name in NAMES), "utf-8")
+    return path
+
+
+@pytest.fixture
+def library(one_file: Path, monkeypatch: pytest.MonkeyPatch) -> ctypes.CDLL:
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+    spec = gen_jit_spec("hopper_steps", [one_file], ["-fvisibility=default", f"-I{INCLUDE}"])
+    module = spec.build().module
+    emulated_device()
+    return ctypes.CDLL(str(module))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_step_is_right(name: str, library: ctypes.CDLL) -> None:
+    m, n, k = 512, 768, 320  # more stages than a ring has, more tiles than there are SMs
+    generator = torch.Generator().manual_seed(1)
+    a, b = (torch.randn(rows, k, generator=generator).bfloat16() for rows in (m, n))
+    d = torch.full((m, n), torch.nan).bfloat16()
+    pointers = (ctypes.c_void_p(x.data_ptr()) for x in (a, b, d))
+    assert getattr(library, f"hopper_{name}")(*pointers, m, n, k, None) == 0
+    assert [report.text() for report in emulated_device().take_reports()] == []
+    torch.testing.assert_close(d.double(), a.double() @ b.double().T, rtol=1e-2, atol=1e-2)
+
+
+def test_steps_compile_without_a_warning_or_a_spill(
+    one_file: Path, toolkit: Toolkit, tmp_path: Path
+) -> None:
+    text = output_of(
+        toolkit.nvcc,
+        *("-std=c++17", "-O3", "--expt-relaxed-constexpr", "-arch=sm_90a", "-Xptxas=-v"),
+        *(f"-I{INCLUDE}", "-c", one_file, "-o", tmp_path / "steps.o"),
+    )
+    assert text.count("Compiling entry function") == len(NAMES)
+    assert SLOW.findall(text) == []
