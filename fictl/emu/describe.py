@@ -53,6 +53,7 @@ _WHAT = {
 }
 
 _CAUSE = {
+    "uncommitted": "wgmma.commit_group closes a group: without it no wait covers the product",
     "deadlock": "a thread has returned, or gone another way, before the others could pass",
     "divergent-barrier": (
         "__syncthreads() in a branch that not all threads of the block take: move it out of there"

@@ -23,7 +23,7 @@ _PATIENCE_MS = 2000
 # Most elements of a case to emulate: a core does some 10 to 100 million elements a second.
 MOST_ELEMENTS = 1 << 18
 # The architecture whose features the emulated device has.
-ARCH = Arch(8, 9)
+ARCH = Arch(9, 0)
 _SM_COUNT = 4
 
 

@@ -10,7 +10,11 @@ _ORDERS = ("forward", "reverse", "random")
 
 @dataclass(frozen=True)
 class Schedule:
-    """The order of threads and blocks. early: cp.async copies at once, not at the wait."""
+    """The order of threads and blocks.
+
+    early: asynchronous copies complete when they are issued, not when they are waited for.
+    In random order, bulk copies complete at random either way.
+    """
 
     order: str = "forward"
     seed: int = 0

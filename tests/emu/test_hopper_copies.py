@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import shutil
 from collections.abc import Iterator
 
 import numpy as np
@@ -35,9 +36,14 @@ from .tensor_maps import (
 INVALID_VALUE, LAUNCH_FAILURE = 1, 719
 
 
-@pytest.fixture(params=[False, True], ids=["fast", "check"])
-def library(request, emulate, device, schedule) -> Iterator[ctypes.CDLL]:
-    library = emulate("hopper_copies.cu", checked=request.param)
+@pytest.fixture(params=["g++", "g++ check", "clang++"])
+def library(request, emulate, device, schedule, monkeypatch) -> Iterator[ctypes.CDLL]:
+    """The kernels as one compiler aligns parameters, and as check mode sees them."""
+    compiler, _, checked = request.param.partition(" ")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"needs {compiler}")
+    monkeypatch.setenv("CXX", compiler)
+    library = emulate("hopper_copies.cu", checked=bool(checked))
     device.run_under(schedule)
     yield library
     assert [report.text() for report in device.take_reports()] == []

@@ -11,10 +11,12 @@ import pytest
 
 from fictl.emu.report import Report
 
+pytestmark = pytest.mark.usefixtures("compiler")
+
 LAUNCH_FAILURE = 719
 SOURCE = Path(__file__).with_name("kernels") / "hopper_mbarrier.cu"
-(RING, STATES, DROP, BYTES, COPIES, PEEK) = range(6)
-(REINIT, NEVER, OVERWRITTEN, MANY, COUNT, UNALIGNED, NOWHERE, FEW, MORE, ARRIVAL) = range(6, 16)
+(RING, STATES, DROP, BYTES, COPIES, PEEK, SPIN) = range(7)
+(REINIT, NEVER, OVERWRITTEN, MANY, COUNT, UNALIGNED, NOWHERE, FEW, MORE, ARRIVAL) = range(7, 17)
 
 Run = Callable[[int, int], list[int]]
 
@@ -60,6 +62,7 @@ def test_copies_of_a_thread_that_has_ended_arrive_when_they_have_landed(run: Run
 
 def test_a_look_at_a_phase_that_this_thread_ends_says_no(run: Run) -> None:
     assert run(PEEK)[:3] == [0, 2, 1]
+    assert run(SPIN)[:2] == [0, 1]
 
 
 # which, n, whether the kernel is stopped, kind, a piece of the line, patterns of the text

@@ -111,7 +111,8 @@ def test_matrices_move_between_rows_and_registers(library) -> None:
         shares(matrices[3].T),
     ]
     assert torch.equal(out.long() & 0xFFFFFFFF, torch.stack(expected))
-    assert torch.equal(moved.long(), torch.cat((matrices[0].T, rows[8:])))
+    transposed = [matrix.T for matrix in matrices[:3]]
+    assert torch.equal(moved.long(), torch.cat((*transposed, rows[24:])))
 
 
 def test_a_row_at_an_odd_address_ends_the_kernel(library, device) -> None:

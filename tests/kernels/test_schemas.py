@@ -25,9 +25,10 @@ OTHERS = {
     "attend": {"out", "lse"},
     "fused_rmsnorm_silu_fp4": {"out", "block_scale"},
     "segment_sum": {"out"},
+    "router": {"out"},
 }
 # Of the host alone: torch sees no call of it.
-ON_THE_HOST = {"plan", "per_tensor_quant_fp8_workspace"}
+ON_THE_HOST = {"plan", "per_tensor_quant_fp8_workspace", "dense_workspace"}
 FUNCTIONS = [
     pytest.param(folder, each.name, id=each.name)
     for folder in FOLDERS

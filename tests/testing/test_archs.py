@@ -124,7 +124,7 @@ def test_a_torch_without_cuda_beside_gpus_has_the_first_as_its_current(
 def test_a_gpu_that_is_not_there_has_no_capability(gpus, use_nvcc, device) -> None:
     gpus((9, 0))
     use_nvcc("13.0")
-    assert supported(device) == set()
+    assert supported(device) == {"90a"}
     with pytest.raises(UsageError, match=f"there is no GPU {device}"):
         get_compute_capability(device)
 
@@ -139,8 +139,8 @@ def test_what_names_no_device_is_refused_in_words(gpus, device) -> None:
 def test_emulated_it_is_the_emulated_device(monkeypatch) -> None:
     monkeypatch.setenv("FICTL_DEVICE", "emu")
     for device in (None, "cpu", "cuda", torch.device("cuda"), torch.device("cpu"), 0):
-        assert get_compute_capability(device) == (8, 9)
-        assert supported(device) == set()
+        assert get_compute_capability(device) == (9, 0)
+        assert supported(device) == {"90a"}
 
 
 def test_what_the_package_offers_is_there_and_nothing_is_imported_for_it() -> None:

@@ -11,6 +11,10 @@ from fictl.compat.flashinfer._names import VERSION, recorded, spelled, theirs
 # The first pattern that matches the name or its module.
 _INSTEAD = (
     (
+        r"tgv_gemm_sm100",
+        "it is for Blackwell GPUs only: mm_bf16 computes the same on every GPU from sm_80 on",
+    ),
+    (
         r"cake_\w+|Cake\w+|prims_ts\w*|b12x\w*|B12x\w+|\w*sm1[0-2]\d\w*|nvfp4_attention\w*",
         "it is for Blackwell GPUs only, for which fictl has no kernels",
     ),

@@ -65,7 +65,7 @@ void barrier_waited(Thread& thread, const Mbarrier& barrier, int how);
 
 // ---- operations of the engine ----
 
-// What the issuing thread knew and had done when it issued an operation.
+// The knowledge of the issuing thread, and its time, when it issued an operation.
 struct Ticket {
   uint32_t epoch = 0;
   std::shared_ptr<const Knowledge> known;

@@ -1,4 +1,4 @@
-// What check mode hears of mbarriers and of operations of the engine.
+// Check mode's part in mbarriers and in operations of the engine.
 #include "checker.h"
 #include "launch_record.h"
 

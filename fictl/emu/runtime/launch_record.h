@@ -49,7 +49,7 @@ struct Visit {
   uint32_t cluster_arrivals;  // of the thread, until then
 };
 
-// What arrivals at an mbarrier tell those that wait there.
+// Knowledge that arrivals at an mbarrier hand to those that wait there.
 struct PhaseKnowledge {
   Knowledge now;   // of the phase that is open
   Knowledge last;  // of all phases before it

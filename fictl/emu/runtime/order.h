@@ -19,7 +19,7 @@ struct Publication {
   SharedClock to_device;
 };
 
-// What a thread knows beyond its warp and the barriers of its block.
+// Knowledge of a thread beyond its warp and the barriers of its block.
 struct Knowledge {
   SharedClock seen;
   SharedClock released[2];  // at the last fence: to the block, to the device

@@ -72,7 +72,7 @@ void between_spins(Team& t) {
     t.spinning_since = now_ms();
     return;
   }
-  if (t.engine->complete_one() || add_cluster(t)) return;
+  if (t.engine->complete_one() || give_up_waiting(t) || add_cluster(t)) return;
   sched_yield();
   if (now_ms() - t.spinning_since > config.patience_ms) {
     report_hang(t, nullptr);
@@ -88,7 +88,7 @@ Thread* pick(Team& t) {
     t.launch->stopped = true;
     return nullptr;
   }
-  t.engine->at_switch();
+  if (!t.engine->empty()) t.engine->at_switch();
   const bool fresh_first = config.order == FICTL_EMU_RANDOM && random_number(t) & 1;
   for (;;) {
     Thread* next = fresh_first ? pop_fresh(t) : nullptr;

@@ -84,7 +84,7 @@ __global__ void Load(const __grid_constant__ CUtensorMap map, int rank, Corner c
 // Maps within a struct of parameters, and in the two memories of the module.
 struct Parameters {
   int before;
-  alignas(64) CUtensorMap map;
+  CUtensorMap map;
 };
 __global__ void LoadByStruct(const __grid_constant__ Parameters given, int rank, Corner corner,
                              uint32_t bytes, uint8_t* out) {

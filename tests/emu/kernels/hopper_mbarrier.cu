@@ -206,6 +206,23 @@ __global__ void Peek(int* out, int) {
   if (threadIdx.x == 33) out[2] = 1;
 }
 
+// The same while another thread spins until this one has given up.
+__global__ void PeekBesideSpin(int* out, int) {
+  __shared__ uint64_t barrier;
+  __shared__ volatile int flag;
+  if (threadIdx.x == 0) init(barrier, 1), flag = 0;
+  ready();
+  if (threadIdx.x == 0) {
+    out[0] = static_cast<int>(peek(barrier, 0));
+    flag = 1;
+  } else if (threadIdx.x == 32) {
+    while (flag == 0) __nanosleep(20);
+    arrive(barrier);
+  }
+  wait(barrier, 0);
+  if (threadIdx.x == 33) out[1] = 1;
+}
+
 // ---- wrong ----
 
 __global__ void Reinit(int*, int) {
@@ -295,10 +312,14 @@ __global__ void NoArrival(int*, int) {
 }  // namespace
 
 extern "C" int run(int which, int* out, int n) {
-  void (*const kernels[])(int*, int) = {
-      Ring,        States,  Drop,    Bytes,     Copies,  Peek,    Reinit,    Uninitialised,
-      Overwritten, TooMany, NoCount, Unaligned, Nowhere, NoBytes, MoreBytes, NoArrival};
-  const int threads[] = {96, 32, 32, 64, 64, 64, 32, 32, 32, 32, 32, 32, 1, 32, 32, 96};
-  kernels[which]<<<1, threads[which]>>>(out, n);
+  struct {
+    void (*kernel)(int*, int);
+    int threads;
+  } const cases[] = {{Ring, 96},          {States, 32},      {Drop, 32},           {Bytes, 64},
+                     {Copies, 64},        {Peek, 64},        {PeekBesideSpin, 64}, {Reinit, 32},
+                     {Uninitialised, 32}, {Overwritten, 32}, {TooMany, 32},        {NoCount, 32},
+                     {Unaligned, 32},     {Nowhere, 1},      {NoBytes, 32},        {MoreBytes, 32},
+                     {NoArrival, 96}};
+  cases[which].kernel<<<1, cases[which].threads>>>(out, n);
   return cudaDeviceSynchronize();
 }

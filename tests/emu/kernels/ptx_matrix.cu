@@ -131,6 +131,10 @@ __global__ void Move(const uint16_t* in, uint32_t* out, uint16_t* moved) {
   __syncthreads();
   asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};" ::"r"(target), "r"(r[0])
                : "memory");
+  const uint32_t behind = shared_address(&to[(threadIdx.x + 8) % 32][0]);
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared::cta.b16 [%0], {%1, %2};" ::"r"(behind),
+               "r"(r[1]), "r"(r[2])
+               : "memory");
 #endif
   __syncthreads();
   for (int i = threadIdx.x; i < 32 * 8; i += 32) moved[i] = to[i / 8][i % 8];

@@ -39,6 +39,16 @@ bool stays_in_place(Swizzle swizzle, uint32_t offset, uint32_t count) {
   return swizzle == Swizzle::kNone || (offset % 128 == 0 && count % 128 == 0);
 }
 
+[[noreturn]] void stop_gone(const std::string& name, uint32_t rank, const Block* block,
+                            const void* pc) {
+  stop_bulk("cluster-target-gone",
+            name + " to the block of rank " + std::to_string(rank) +
+                (block == nullptr ? ", which the cluster does not have" : ", which has ended"),
+            "the mask of a multicast names blocks of the cluster that are still running: a block "
+            "stays until all copies to it have arrived",
+            pc);
+}
+
 Destination destination(Block& block, const void* to, const Mbarrier& barrier, const Block& seen) {
   return {&block, offset_of(seen, to), barrier.offset};
 }
@@ -87,12 +97,7 @@ Load::Load(Thread& thread, const void* pc, const void* to, const void* barrier, 
   for (uint32_t rank = 0; mask >> rank != 0; ++rank) {
     if ((mask >> rank & 1) == 0) continue;
     Block* block = peer(*thread.block, rank);
-    if (block == nullptr || block->alive == 0) {
-      stop_bulk("cluster-target-gone",
-                std::string(name) + " to the block of rank " + std::to_string(rank) +
-                    (block == nullptr ? ", which the cluster does not have" : ", which has ended"),
-                "the mask of a multicast names blocks of the cluster that are still running", pc);
-    }
+    if (block == nullptr || block->alive == 0) stop_gone(name, rank, block, pc);
     destinations_.push_back(destination(*block, to, counts, *holds));
   }
 }
@@ -132,6 +137,8 @@ void Load::put(const Destination& to, uint32_t at, const char* from, uint32_t co
 
 void Load::complete() {
   for (const Destination& to : destinations_) {
+    const bool gone = to.block->alive == 0 && to.block != thread.block;
+    if (gone) stop_gone(text(), to.block->place.rank, to.block, pc);
     write(to);
     tell(to, check::AsyncWay::kHasWritten);
     Mbarrier& barrier = mbarrier_at(to.block->shared.base + to.barrier, "the end of a copy", pc);

@@ -10,7 +10,7 @@
 
 namespace fictl_emu {
 
-// Where a copy into shared memory goes, and the barrier that counts it: of one block.
+// The place of a copy in the shared memory of one block, and the barrier there that counts it.
 struct Destination {
   Block* block;
   uint32_t offset;
@@ -38,7 +38,7 @@ class Load : public Operation {
   // Writes the data.
   virtual void write(const Destination& to) = 0;
 
-  // To be called when the object is complete: tells check mode what will be written.
+  // Tells check mode what will be written; constructors of derived classes end with it.
   void announce();
   void put(const Destination& to, uint32_t at, const char* from, uint32_t count) const;
 
@@ -62,7 +62,7 @@ class Store : public Operation {
   // Writes what has been read.
   virtual void write(const char* content) = 0;
 
-  // To be called when the object is complete: tells check mode what is read.
+  // Tells check mode what is read; constructors of derived classes end with it.
   void announce();
 
   check::Ticket ticket_;

@@ -21,7 +21,7 @@ void require_multiples(const void* to, const void* from, uint32_t bytes, const v
             "copy the rest by ordinary loads and stores", pc);
 }
 
-// From global memory, or from shared memory of the thread's block to another block.
+// A copy from global memory, or from shared memory of the thread's block to another block.
 class MemoryLoad : public Load {
  public:
   MemoryLoad(Thread& thread, const void* pc, const void* to, const void* from, uint32_t bytes,

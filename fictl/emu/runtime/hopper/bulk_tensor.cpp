@@ -31,7 +31,7 @@ class Box {
   }
 
   const TensorMap& map() const { return map_; }
-  // Of a map that the kernel may have changed in the meantime.
+  // Takes a map as it is now, if the kernel may have changed it.
   void read_again(const void* pc) {
     if (changing_ != nullptr) map_ = read_map(changing_, pc);
   }
@@ -58,7 +58,7 @@ class Box {
   }
 
  private:
-  // Where coordinate at_[0] of this row would be; null if the row is outside of the tensor.
+  // The address of coordinate at_[0] in this row; null if the row is outside of the tensor.
   const char* row_at(const uint32_t* index) const {
     int64_t offset = int64_t{at_[0]} * map_.element_bytes();
     for (int i = 1; i < map_.rank; ++i) {

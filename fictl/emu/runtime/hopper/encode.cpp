@@ -17,7 +17,7 @@ constexpr uint64_t kLongestStride = uint64_t{1} << 40;
 constexpr uint32_t kLargestBox = 256;
 constexpr uint32_t kLongestStep = 8;
 
-// What the caller passes.
+// Arguments of the call.
 struct Asked {
   const void* map;
   CUtensorMapDataType type;
@@ -69,7 +69,7 @@ bool misaligned(const void* address, uintptr_t to) {
   return reinterpret_cast<uintptr_t>(address) % to != 0;
 }
 
-// What the emulated device lacks; empty if nothing.
+// Names what the emulated device lacks; empty if it lacks nothing.
 std::string missing(const Asked& asked) {
   if (bytes_of(asked.type) == 0) return "tensor maps of data type " + number(asked.type);
   if (asked.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return "tensor maps with interleaving";

@@ -16,7 +16,7 @@ void run(Team& team, Operation& operation) {
   note_progress(team);
 }
 
-// For forward and reverse the configuration decides, as for cp.async.
+// The configuration decides, as for cp.async, but in random order.
 bool is_early() { return config.order != FICTL_EMU_RANDOM && config.early_copies; }
 
 }  // namespace
@@ -56,8 +56,8 @@ bool Engine::complete_one() {
 }
 
 void Engine::at_switch() {
-  if (outstanding_.empty() || config.order != FICTL_EMU_RANDOM) return;
-  if ((random_number(team_) & 3) != 0) return;
+  constexpr uint64_t kSwitches = 4;  // for one operation, on average
+  if (config.order != FICTL_EMU_RANDOM || random_number(team_) % kSwitches != 0) return;
   complete(first_of_sequence(random_number(team_) % outstanding_.size()));
 }
 

@@ -6,11 +6,11 @@
 //   late (forward)    it ends where a wait needs it, or when no thread can run without it;
 //   early (reverse)   it ends when it is issued;
 //   random            it ends at a random switch of threads, in random order among all others.
-// Where it does not end at once, its destination holds NaN until it does.
+// The destination of an operation that does not end at once holds NaN until it does.
 //
-// How an instruction uses it: derive from Operation, and issue() it. What waits by counting groups
-// calls finish() for the operations that it waits for. What waits at an mbarrier sleeps:
-// complete() of some operation will end the phase, which the scheduler sees to.
+// An instruction derives from Operation, and calls issue(). A wait that counts groups calls
+// finish() for the operations that it waits for. A wait at an mbarrier sleeps: the scheduler
+// completes operations until one of them has ended the phase.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Block;
 struct Team;
 struct Thread;
 
-// Who counts groups of operations to wait for them.
+// The instruction that waits for groups of operations by their number.
 enum class Counted : uint8_t { kByNobody, kAsBulkGroup, kAsProduct };
 
 class Operation {
@@ -45,7 +45,7 @@ class Operation {
   // True if a thread may sleep until it completes, as at an mbarrier: where nothing else can run
   // such operations complete before those that some thread counts.
   virtual bool is_awaited() const { return false; }
-  // For reports: "a tensor load of box {64, 128}".
+  // The operation in the words of a report: "a tensor load of box {64, 128}".
   virtual std::string text() const = 0;
 
   Thread& thread;
@@ -82,7 +82,7 @@ class Engine {
 
   // No thread can run: completes one operation; false if there is none.
   bool complete_one();
-  // Threads switch: in the random schedule an operation may complete.
+  // Threads switch while operations are outstanding: in the random schedule one may complete.
   void at_switch();
   // All threads of the block have ended.
   void block_ends(const Block& block);

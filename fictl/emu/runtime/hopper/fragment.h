@@ -12,7 +12,7 @@
 namespace fictl_emu {
 
 struct Fragment {
-  // Of the threads that have come to a wgmma with these arguments; reads the registers.
+  // Reads the registers of the threads, which have come to a wgmma with these arguments.
   Fragment(const Block& block, const Warpgroup& group);
 
   // True if a product has these accumulators, or has some of them among others.

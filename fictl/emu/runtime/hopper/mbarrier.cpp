@@ -17,8 +17,8 @@ namespace {
 constexpr uint32_t kMostArrivals = (1u << 20) - 1;
 constexpr int64_t kMostBytes = (1 << 20) - 1;
 
-// What the kernel sees of a barrier, so that an overwritten one shows: a bit that is set, parity,
-// arrivals expected and pending, bytes.
+// The eight bytes in shared memory, which show that a barrier has been written over: a bit that is
+// set, parity, arrivals expected and pending, bytes.
 uint64_t word_of(const Mbarrier& barrier) {
   return uint64_t{1} << 63 | uint64_t{barrier.phase & 1} << 62 | uint64_t{barrier.expected} << 42 |
          uint64_t{barrier.pending} << 22 | (static_cast<uint32_t>(barrier.tx) & 0x3FFFFF);
@@ -55,7 +55,7 @@ std::string place_of(const SharedMemory& shared, uint32_t offset) {
   return "shared+" + std::to_string(offset);
 }
 
-// Where in shared memory an address is, and of which block.
+// An address as a place in the shared memory of a block.
 struct Spot {
   Block* block;
   uint32_t offset;

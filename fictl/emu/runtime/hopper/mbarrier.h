@@ -16,7 +16,7 @@ Mbarrier& mbarrier_at(const void* address, const char* operation, const void* pc
 void complete_bytes(Mbarrier& barrier, uint32_t bytes, const void* pc);
 // One phase needs more arrivals.
 void expect_arrivals(Mbarrier& barrier, uint32_t count);
-// As mbarrier.arrive does.
+// Counts arrivals, as mbarrier.arrive does.
 void arrive(Mbarrier& barrier, uint32_t count, const void* pc);
 
 // No thread can run, and no operation is outstanding: try_wait says false to those that sleep in
@@ -26,7 +26,7 @@ bool give_up_waiting(Team& team);
 // Reports barriers of a block that has ended whose bytes do not fit.
 void mbarriers_after_block(const Block& block);
 
-// For reports: 'full[2]', or 'shared+1024[2]' in dynamic memory.
+// The name of reports: 'full[2]', or 'shared+1024[2]' in dynamic memory.
 std::string name_of(const Mbarrier& barrier);
 // "parity 0, 1 of 2 arrivals missing, 4096 of 8192 bytes missing".
 std::string state_of(const Mbarrier& barrier);

@@ -8,7 +8,7 @@
 
 namespace fictl_emu {
 
-// What the last thread of a warpgroup to come to an instruction does for all of them; false if
+// The deed of the last thread of a warpgroup to come to an instruction, for all of them; false if
 // they go on later, when another makes them ready by go_on().
 using WarpgroupStep = bool (*)(Block& block, Warpgroup& group);
 

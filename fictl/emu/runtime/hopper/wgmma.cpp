@@ -96,7 +96,7 @@ void require_descriptor(const Site& site, uint64_t code, const char* operand) {
        problem.cause);
 }
 
-// What two threads disagree in; empty if in nothing.
+// The difference between the products of two threads; empty if there is none.
 std::string difference(const Wgmma& a, const Wgmma& b) {
   const auto both = [](const char* name, uint64_t x, uint64_t y) {
     return std::string(name) + " " + hex(x) + " and " + hex(y);

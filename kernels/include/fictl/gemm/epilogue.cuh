@@ -1,6 +1,6 @@
-// What becomes of the sums of a GEMM before they are rounded and stored.
+// Epilogues: functors that turn the sums of a GEMM into its outputs, before they are rounded.
 //
-// An epilogue is a functor that the kernel takes by value, as a parameter:
+// A kernel takes an epilogue by value, as a parameter:
 //
 //   struct MyEpilogue {
 //     static constexpr int kColumnsPerOutput = 1;
@@ -46,6 +46,7 @@ struct Gated {
 template <typename T, typename Out, typename Activation, bool kHasBias, bool kHasC>
 struct DenseEpilogue {
   static constexpr int kColumnsPerOutput = Activation::kColumnsPerOutput;
+  static constexpr bool kReadsC = kHasC;
 
   float alpha;
   float beta;
@@ -82,7 +83,7 @@ struct DenseEpilogue {
   }
 };
 
-// Whether every even column of a matrix is aligned for a load of two elements.
+// Tells whether every even column of a matrix is aligned for a load of two elements.
 template <typename U>
 bool pairs_aligned(const U* from, int64_t row_stride, int64_t batch_stride) {
   return reinterpret_cast<uintptr_t>(from) % (2 * sizeof(U)) == 0 && row_stride % 2 == 0 &&

@@ -34,7 +34,8 @@ struct GemmProblem {
   int64_t d_batch;
   void* workspace;  // for partial sums and repacked operands; null where none is needed
   int64_t workspace_bytes;
-  int sm_count;  // the blocks that a persistent grid has at most
+  int sm_count;  // that the kernel may fill
+  bool limited;  // to fewer than the GPU has, which kernels with a block a tile have to know
 
   bool empty() const { return batch == 0 || m == 0 || n == 0; }
 };

@@ -80,12 +80,13 @@ class TopKRow {
   __device__ void run() {
     fill();
     if (k_ == window_.size() && options_.order != Order::kValue) return all();
-    device::Cluster::arrive();  // All blocks have started where they wait for that.
     if (threadIdx.x == 0) {
       storage_.count = 0;
       storage_.least = kMostKey;
       storage_.most = 0;
     }
+    // All blocks have started, and have cleared that, where they wait for it.
+    device::Cluster::arrive();
     int before = 0;
     int total = INT_MAX;
     uint32_t least = kLeastKey;

@@ -18,9 +18,9 @@ def cpp(text: str) -> str:
     code = code.removeprefix("{ ").removesuffix(" }")
     for noise in ("::fictl_emu::ptx::", "::fictl_emu_", "fictl_emu_", "FICTL_EMU_"):
         code = code.replace(noise, "")
-    return code.replace("shared_address(get<uint64_t>", "shared(").replace(
-        "generic_address(get<uint64_t>", "generic("
-    )
+    for space in ("shared_address", "generic_address", "cluster_target"):
+        code = code.replace(f"{space}(get<uint64_t>", f"{space.partition('_')[0]}(")
+    return code
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def cpp(text: str) -> str:
         ),
         (
             "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], 3;",
-            "set(Sink{}, mbarrier_arrive(shared((0)), get<uint32_t>(3), 0u, CLUSTER));",
+            "set(Sink{}, mbarrier_arrive(cluster((0)), get<uint32_t>(3), 0u, CLUSTER));",
         ),
         (
             "mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64 %1, [%0], %2;",
@@ -50,7 +50,7 @@ def cpp(text: str) -> str:
         ),
         (
             "mbarrier.complete_tx.shared::cluster.relaxed.cluster.b64 [%0], %1;",
-            "mbarrier_complete(shared((0)), get<uint32_t>(1));",
+            "mbarrier_complete(cluster((0)), get<uint32_t>(1));",
         ),
         (
             "mbarrier.try_wait.parity.shared::cta.b64 %0, [%1], %2, 1000;",
@@ -74,16 +74,16 @@ def cpp(text: str) -> str:
         ("prefetch.tensormap [%0];", ""),
         (
             f"cp.async.bulk.shared::cluster.global.{COMPLETES} [%0], [%1], %2, [%3];",
-            "bulk_load(shared((0)), generic((1)), get<uint32_t>(2), shared((3)), 0u);",
+            "bulk_load(cluster((0)), generic((1)), get<uint32_t>(2), cluster((3)), 0u);",
         ),
         (
             f"cp.async.bulk.shared::cluster.shared::cta.{COMPLETES} [%0], [%1], %2, [%3];",
-            "bulk_load(shared((0)), shared((1)), get<uint32_t>(2), shared((3)), 0u);",
+            "bulk_load(cluster((0)), shared((1)), get<uint32_t>(2), cluster((3)), 0u);",
         ),
         (
             f"cp.async.bulk.shared::cluster.global.{COMPLETES}.multicast::cluster.L2::cache_hint "
             "[%0], [%1], %2, [%3], %4, %5;",
-            "bulk_load(shared((0)), generic((1)), get<uint32_t>(2), shared((3)), get<uint16_t>(4));",
+            "bulk_load(cluster((0)), generic((1)), get<uint32_t>(2), cluster((3)), get<uint16_t>(4));",
         ),
         (
             "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;",
@@ -96,13 +96,13 @@ def cpp(text: str) -> str:
         (
             f"cp.async.bulk.tensor.2d.shared::cluster.global.tile.{COMPLETES} [%0], [%1, {{%2, %3}}], [%4];",
             "{ const int32_t at[] = {get<int32_t>(2), get<int32_t>(3)}; "
-            "tensor_load(shared((0)), generic((1)), at, 2, shared((4)), 0u); }",
+            "tensor_load(cluster((0)), generic((1)), at, 2, cluster((4)), 0u); }",
         ),
         (
             f"cp.async.bulk.tensor.1d.shared::cluster.global.{COMPLETES}.multicast::cluster"
             ".L2::cache_hint [%0], [%1, {%2}], [%3], %4, %5;",
             "{ const int32_t at[] = {get<int32_t>(2)}; "
-            "tensor_load(shared((0)), generic((1)), at, 1, shared((3)), get<uint16_t>(4)); }",
+            "tensor_load(cluster((0)), generic((1)), at, 1, cluster((3)), get<uint16_t>(4)); }",
         ),
         (
             "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, 8}], [%2];",

@@ -34,7 +34,8 @@ def cpp(text: str) -> str:
         ("ld.shared.f32 %0, [%1];", "set(0, load<float>(shared_address(get<uint64_t>(1))));"),
         (
             "ld.acquire.gpu.u32 %0, [%1+8];",
-            "set(0, load_acquire<uint32_t>((generic_address(get<uint64_t>(1)) + get<int64_t>(8))));",
+            "set(0, load_acquire<uint32_t>((generic_address(get<uint64_t>(1)) + get<int64_t>(8)))); "
+            "after_spin();",
         ),
         ("mov.u32 %0, %tid.y;", "set(0, get<uint32_t>(::threadIdx.y));"),
         ("mov.u32 %0, WARP_SZ;", "set(0, get<uint32_t>(32));"),
@@ -49,7 +50,7 @@ def cpp(text: str) -> str:
         ("L: bra.uni L;", "label1_L:; goto label1_L;"),
         ("{ .reg .f16 h; }", "{ uint16_t r_h{}; }"),
         ("prefetch.global.L2 [%0];", ""),
-        ("griddepcontrol.wait;", ""),
+        ("griddepcontrol.wait;", "::dependencies_wait();"),
     ],
 )
 def test_an_instruction_becomes_a_statement(ptx: str, code: str) -> None:
@@ -60,7 +61,6 @@ def test_an_instruction_becomes_a_statement(ptx: str, code: str) -> None:
     ("ptx", "named"),
     [
         ("frobnicate.u32 %0, %1;", "frobnicate.u32"),
-        ("wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"),
         ("barrier.cluster.arrive;", "barrier.cluster.arrive"),
         ("tcgen05.alloc %0;", "tcgen05.alloc"),
         ("add.rz.ftz.odd.f32 %0, %1, %2;", "add.rz.ftz.odd.f32"),

@@ -1,0 +1,79 @@
+"""Tactics of matrix products: the tiles that kernels are built for, and how fast each is.
+
+This table is the only place that names a tile. `_choice.py` picks from it for a call, `fictl tune`
+tries all of a backend, and config.jinja hands a row's numbers to the kernel.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Tactic(NamedTuple):
+    """One way to compute a product; the default leaves the choice to the model of waves.
+
+    tile_m, tile_n: the tile of D that a block computes; where operands are swapped, tile_m is of b's
+        rows and tile_n of a's.
+    schedule: "mma" of the sm80 backend; "cooperative" or "pingpong" of sm90, which say whether two
+        groups of warps share a tile or take turns.
+    cluster: blocks of a cluster, along the rows of tiles.
+    swap: whether a and b are exchanged, so that few rows of a fill no tile by padding.
+    parts: how many parts k is split into, summed in their order; 0 leaves it to the model.
+    """
+
+    tile_m: int = 0
+    tile_n: int = 0
+    schedule: str = ""
+    cluster: int = 1
+    swap: bool = False
+    parts: int = 0
+
+
+class Known(NamedTuple):
+    """A tactic, and what the model of waves knows of it.
+
+    efficiency: the share of the tensor cores' peak that a full wave reaches with long k.
+    blocks: blocks that share an SM.
+    """
+
+    tactic: Tactic
+    efficiency: float
+    blocks: int = 1
+
+
+SM80 = (
+    Known(Tactic(128, 128, "mma"), 0.75),
+    Known(Tactic(64, 64, "mma"), 0.55, blocks=3),
+    Known(Tactic(16, 64, "mma"), 0.20, blocks=5),
+)
+
+# Swapped ones are for few rows of a, whose number their tile_n is rounded up to.
+SM90 = (
+    Known(Tactic(128, 256, "cooperative", cluster=2), 0.74),
+    Known(Tactic(128, 256, "cooperative"), 0.72),
+    Known(Tactic(256, 128, "cooperative", cluster=2), 0.73),
+    Known(Tactic(128, 192, "cooperative"), 0.70),
+    Known(Tactic(128, 128, "pingpong"), 0.66),
+    Known(Tactic(128, 128, "cooperative"), 0.60),
+    Known(Tactic(64, 256, "cooperative"), 0.55),
+    *(
+        Known(Tactic(tile_m, tokens, "cooperative", swap=True), 0.50)
+        for tile_m in (128, 64)
+        for tokens in (8, 16, 32, 64)
+    ),
+)
+
+# The tactics of each backend that has kernels of ours.
+TACTICS: dict[str, tuple[Known, ...]] = {"sm90": SM90, "sm80": SM80}
+
+# FLOP a clock of an SM's tensor cores, by backend, and what memory gives: bytes a clock that an SM
+# reads from L2, and that all of a GPU read from DRAM.
+FLOPS_A_CLOCK = {"sm90": 4096, "sm80": 2048}
+L2_BYTES_A_CLOCK = 64
+DRAM_BYTES_A_CLOCK = 2400
+# Clocks that a tile takes beside its products, to fill its stages and to store its outputs, and
+# those of the second kernel that sums up parts.
+TILE_CLOCKS = 1500
+SUM_CLOCKS = 3500
+# The least k of a part.
+LEAST_K = 256

@@ -1,0 +1,30 @@
+"""JIT generator and AOT entry of dense: one module for each configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from fictl.jit import JitSpec
+from fictl.op import module_spec
+
+from .._config import Config
+from .._tactics import TACTICS
+
+_AHEAD_OF_TIME = ("sm80",)
+
+
+def module(*parameters: Any) -> JitSpec:
+    """Make the module of a Config, given as its fields."""
+    config = Config(*parameters)
+    return module_spec(__file__, config.parameters, backend=config.backend)
+
+
+def aot() -> Iterator[JitSpec]:
+    """List linear layers of bf16, with every tile; the others are built where they are used."""
+    for backend in _AHEAD_OF_TIME:
+        for known in TACTICS[backend]:
+            plain = (False, False, "none", False, False)
+            yield module(torch.bfloat16, torch.bfloat16, *plain, backend, *known.tactic[:-1])
