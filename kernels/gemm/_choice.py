@@ -76,7 +76,8 @@ def soonest(rows: Iterable[_Row], sms: int, batch: int, m: int, n: int, k: int) 
     memory = batch * (m * k + n * k + m * n) * _ITEMSIZE / DRAM_BYTES_A_CLOCK
     for tactic, tile_rows, tile_columns, cluster, swap, asked, blocks, clocks_a_k in rows:
         height, width = (n, m) if swap else (m, n)
-        tiles = batch * -(-height // tile_rows) * -(-width // tile_columns)
+        # A cluster has whole tiles, side by side.
+        tiles = batch * cluster * -(-height // (tile_rows * cluster)) * -(-width // tile_columns)
         slots = max(sms // cluster * cluster * blocks, 1)
         for parts in (asked,) if asked else _parts(tiles, slots, k):
             running = tiles * parts
@@ -112,12 +113,13 @@ def _rows(backend: str, asked: Tactic | None, m: int) -> tuple[_Row, ...]:
 
 
 def _prepared(row: Known, flops: int) -> _Row:
-    tile_m, tile_n, _, cluster, swap, parts = row.tactic
+    tactic = row.tactic
+    tile_m, tile_n = tactic.tile_m, tactic.tile_n
     products = 2 * tile_m * tile_n / (flops * row.efficiency)
     reading = (tile_m + tile_n) * _ITEMSIZE / L2_BYTES_A_CLOCK
-    return _Row(
-        row.tactic, tile_m, tile_n, cluster, swap, parts, row.blocks, max(products, reading)
-    )
+    cluster = tactic.cluster * tactic.cluster_n
+    clocks = max(products, reading)
+    return _Row(tactic, tile_m, tile_n, cluster, tactic.swap, tactic.parts, row.blocks, clocks)
 
 
 def _parts(tiles: int, slots: int, k: int) -> tuple[int, ...]:

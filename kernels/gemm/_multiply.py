@@ -13,13 +13,15 @@ from fictl.op import KernelModule
 
 from ._arguments import check_output
 from ._choice import choose
-from ._config import ACTIVATIONS, Config
+from ._config import ACTIVATIONS, config_of
 from ._cublas import multiply_by_torch
 from ._shapes import Matrices, destination
 from ._strides import meaningful_strides, rows_are_contiguous, starts_aligned
 from ._tactics import Tactic
 
 _EMULATED_SMS = 4
+# The backend of products without k, of which bulk copies have nothing to load.
+_WITHOUT_K = "sm80"
 _MOST = 16384
 
 
@@ -40,10 +42,11 @@ class Names(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The kernel of a call, the parts that it splits k into, and the bytes of its workspace."""
+    """The kernel of a call, the numbers that it takes, and the bytes of its workspace."""
 
     kernel: KernelModule
     parts: int
+    group: int
     workspace: int
 
 
@@ -102,7 +105,7 @@ def prepared(
     c = None if c is written else c  # The kernel finds it in out.
     tensors = (written, a, b, c, bias, workspace)
     pdl = enable_pdl is None or enable_pdl
-    numbers = (alpha, beta, columns, plan.parts, num_sms, pdl)
+    numbers = (alpha, beta, columns, plan.parts, plan.group, num_sms, pdl)
     return Call(plan.kernel.dense, (*names, *tensors, *numbers), written, out)
 
 
@@ -162,26 +165,22 @@ def _plan(
     batch = index(a.shape[0]) if a.dim() == 3 else 1
     sizes = (batch, index(a.shape[-2]), index(b.shape[-2]), index(a.shape[-1]))
     sms = num_sms or _sm_count(a.device)
+    if sizes[-1] == 0:
+        backend = _WITHOUT_K
     tactic = choose(backend, tactic if tactic and tactic.tile_m else None, sms, *sizes)
-    config = Config(
-        a.dtype,
-        out,
-        rows_are_contiguous(a),
-        rows_are_contiguous(b),
-        activation,
-        *has,
-        backend,
-        tactic.tile_m,
-        tactic.tile_n,
-        tactic.schedule,
-        tactic.cluster,
-        tactic.swap,
-    )
+    rows = (rows_are_contiguous(a), rows_are_contiguous(b))
+    config = config_of(a.dtype, out, rows, activation, has, backend, tactic)
     built = kernel[tuple(config)]
     bytes_ = built.dense_workspace(
-        *sizes, *meaningful_strides(a), aligned[0], *meaningful_strides(b), aligned[1], tactic.parts
+        *sizes,
+        *meaningful_strides(a),
+        aligned[0],
+        *meaningful_strides(b),
+        aligned[1],
+        tactic.parts,
+        sms,
     )
-    return Plan(built, tactic.parts, bytes_)
+    return Plan(built, tactic.parts, tactic.group, bytes_)
 
 
 def _sm_count(device: torch.device) -> int:

@@ -36,7 +36,7 @@ class Box {
     if (changing_ != nullptr) map_ = read_map(changing_, pc);
   }
   std::string text() const {
-    return "box " + in_braces(map_.box, map_.rank) + " at " + in_braces(at_, map_.rank);
+    return "box " + in_braces(map_.box, map_.rank) + ", corner " + in_braces(at_, map_.rank);
   }
 
   // Calls visit(offset in the box, bytes before it in the row, address, bytes) for each row: what

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "report.h"
 #include "state.h"
 
 namespace fictl_emu {
@@ -30,6 +31,8 @@ void mbarriers_after_block(const Block& block);
 std::string name_of(const Mbarrier& barrier);
 // "parity 0, 1 of 2 arrivals missing, 4096 of 8192 bytes missing".
 std::string state_of(const Mbarrier& barrier);
+// The latest copy that has counted in the open phase, if any.
+void add_latest_copy(Report& report, const Mbarrier& barrier);
 // A barrier that has all arrivals, and never the bytes that it expects; null if none is.
 const Mbarrier* mbarrier_without_bytes(const Block& block);
 

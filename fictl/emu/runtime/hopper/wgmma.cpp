@@ -181,7 +181,7 @@ bool commit(Block&, Warpgroup& group) {
 
 bool nothing(Block&, Warpgroup&) { return true; }
 
-bool end_groups(Block&, Warpgroup& group) {
+bool end_groups(Block& block, Warpgroup& group) {
   const auto pending_of = [&](uint32_t i) { return *static_cast<const int*>(group.arguments[i]); };
   const int pending = pending_of(0);
   for (uint32_t i = 1; i < group.threads; ++i) {
@@ -197,6 +197,10 @@ bool end_groups(Block&, Warpgroup& group) {
   finish(group, [&](const Operation& operation) {
     return operation.group + static_cast<uint32_t>(pending) < group.group;
   });
+  // The wait of each lane covers what its warp has read, which the checker has as its first lane's.
+  for (uint32_t i = 0; i < Warpgroup::kWarps; ++i) {
+    check::warp_met(block, group.first / 32 + i, ~uint32_t{0}, true);
+  }
   return true;
 }
 
