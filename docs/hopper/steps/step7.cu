@@ -15,7 +15,6 @@ extern "C" cudaError_t hopper_step7(const void* a, const void* b, void* d, int m
   using NoEpilogue = DenseEpilogue<T, T, Pointwise<fictl::activation::Identity>, /*kHasBias=*/false,
                                    /*kHasC=*/false>;
   constexpr auto kAlongK = fictl::device::Major::kK;
-  constexpr int kGroup = 8;  // of clusters: 16 rows of tiles
 
   GemmProblem<T, T> problem = {};
   problem.a = static_cast<const T*>(a);
@@ -32,6 +31,5 @@ extern "C" cudaError_t hopper_step7(const void* a, const void* b, void* d, int m
   NoEpilogue epilogue = {};
   epilogue.alpha = 1.0f;
   epilogue.n = n;
-  return DenseSm90<Pair, kAlongK, kAlongK>(problem, epilogue, /*divide=*/false, kGroup, Pair::kX,
-                                           stream, /*pdl=*/false);
+  return DenseSm90<Pair, kAlongK, kAlongK>(problem, epilogue, /*parts=*/1, /*group=*/16, stream);
 }
