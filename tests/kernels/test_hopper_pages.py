@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from pathlib import Path
 
 import pytest
 
 from fictl.jit import gen_jit_spec
+from fictl.jit.emulation import emulated_device
 
 from .conftest import INCLUDE, KERNELS, Toolkit, output_of
 from .test_hopper_steps import remarks
 
+RUN = Path(__file__).with_name("hopper_pages.cu")
 DOCS = KERNELS.parent / "docs" / "hopper"
 PAGES = sorted(path for path in DOCS.glob("*.md") if path.name != "index.md")
 
@@ -42,17 +45,35 @@ def test_examples_are_plain_cpp(examples: Path, toolkit: Toolkit, tmp_path: Path
     assert remarks(text) == []
 
 
-def test_examples_are_the_emulated_devices_as_well(
-    examples: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(params=["fast", "check"])
+def library(
+    request: pytest.FixtureRequest, examples: Path, monkeypatch: pytest.MonkeyPatch
+) -> ctypes.CDLL:
     monkeypatch.setenv("FICTL_DEVICE", "emu")
-    assert gen_jit_spec("hopper_examples", [examples], [f"-I{INCLUDE}"]).build().module.exists()
+    monkeypatch.setenv("FICTL_EMU_CHECK", str(int(request.param == "check")))
+    source = examples.with_name("pages.cu")
+    source.write_text(f'#include "{examples}"\n#include "{RUN}"\n', encoding="utf-8")
+    words = ["-fvisibility=default", f"-I{INCLUDE}"]
+    module = gen_jit_spec("hopper_pages", [source], words).build().module
+    emulated_device()
+    return ctypes.CDLL(str(module))
+
+
+def test_examples_are_right_and_nothing_is_reported_of_them(library: ctypes.CDLL) -> None:
+    device = emulated_device()
+    for page in PAGES:
+        run = getattr(library, page.stem.replace("-", "_"))
+        run.restype = ctypes.c_bool
+        right, reports = run(), [report.text() for report in device.take_reports()]
+        assert (page.stem, right, reports) == (page.stem, True, [])
 
 
 @pytest.mark.parametrize("width", [128, 64, 32])
 def test_the_figure_of_a_swizzle(width: int) -> None:
     chunks = width // 16
-    lines = [f"{width} bytes".ljust(14) + "  ".join(map(str, range(chunks))) + "   place in the row"]
+    lines = [
+        f"{width} bytes".ljust(14) + "  ".join(map(str, range(chunks))) + "   place in the row"
+    ]
     for row in range(8):
         places = [0] * chunks
         for chunk in range(chunks):
@@ -75,4 +96,6 @@ def test_the_figure_of_the_accumulators() -> None:
         for row in (0, 1, 2, 7, 8, 15)
     ]
     text = (DOCS / "wgmma.md").read_text(encoding="utf-8")
-    assert [line for line in lines if not re.search(re.escape(line).replace(r"\ ", " +"), text)] == []
+    assert [
+        line for line in lines if not re.search(re.escape(line).replace(r"\ ", " +"), text)
+    ] == []

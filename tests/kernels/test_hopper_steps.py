@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,6 @@ REMARKS = re.compile(r"C75(?:08|1\d)|C7602|[1-9]\d* bytes spill|warning")
 def remarks(text: str) -> list[str]:
     """Return the lines of a compiler that say that code is slow, or may be wrong."""
     return [line for line in text.splitlines() if REMARKS.search(line)]
-
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +64,20 @@ def test_steps_compile_without_a_warning_or_a_spill(
     )
     assert text.count("Compiling entry function") == len(NAMES)
     assert remarks(text) == []
+
+
+def test_times_become_the_table_of_the_page(tmp_path: Path) -> None:
+    script = runpy.run_path(str(STEPS / "time_steps.py"))
+    rows = {name: {"us": 50.0, "tflops": 600.4} for name in NAMES}
+    sizes = {
+        "4096": {**rows, "cublas": {"us": 60.0, "tflops": 500.0}, "sm_mhz": 1500, "watts": 690}
+    }
+    page = tmp_path / "index.md"
+    page.write_text((STEPS.parent / "index.md").read_text("utf-8"), encoding="utf-8")
+    text = script["table"]({"gpu": "H200", "sizes": sizes})
+    script["write_page"](text, page)
+    written = page.read_text("utf-8")
+    assert "| [7](steps/step7.cu) | ping-pong: the shipped kernel | 600 | 1.20x |" in written
+    assert "H200, cold L2, all in the same rounds: 4096³ at 1500 MHz and up to 690 W." in written
+    script["write_page"](text, page)
+    assert page.read_text("utf-8") == written

@@ -194,10 +194,10 @@ def table(results: dict[str, Any]) -> str:
     return "\n".join([*lines, "", f"{results['gpu']}, cold L2, all in the same rounds: {clocks}."])
 
 
-def write_page(text: str) -> None:
-    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+def write_page(text: str, page: Path = PAGE) -> None:
+    before, _, rest = page.read_text("utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}{text}\n{END}{after}", encoding="utf-8")
+    page.write_text(f"{before}{BEGIN}{text}\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
