@@ -59,13 +59,13 @@ SM80 = (
 SM90 = (
     Known(Tactic(128, 128, "pingpong", cluster=2), 0.76),
     Known(Tactic(128, 128, "pingpong"), 0.755),
-    Known(Tactic(128, 256, "cooperative", cluster=2), 0.755),
-    Known(Tactic(128, 256, "cooperative"), 0.75),
+    Known(Tactic(128, 256, "cooperative", cluster=2), 0.74),
+    Known(Tactic(128, 256, "cooperative"), 0.735),
     Known(Tactic(128, 192, "cooperative"), 0.70),
     Known(Tactic(64, 128, "pingpong"), 0.55),
     Known(Tactic(64, 64, "pingpong"), 0.40),
-    *(Known(Tactic(64, tokens, "pingpong", swap=True, panels=4), 0.40) for tokens in (8, 16)),
-    *(Known(Tactic(64, tokens, "pingpong", swap=True, panels=2), 0.40) for tokens in (32, 64)),
+    *(Known(Tactic(64, tokens, "pingpong", swap=True, panels=4), 0.45) for tokens in (8, 16)),
+    *(Known(Tactic(64, tokens, "pingpong", swap=True, panels=2), 0.45) for tokens in (32, 64)),
 )
 
 # The tactics of each backend that has kernels of ours.
