@@ -28,6 +28,8 @@ from fictl.scaffold.kinds.kind import find_kind
 
 # A memory-bound kind, as generated, of what a copy of as many bytes reaches.
 OF_COPY = 0.85
+# The gemm kind, as generated, of cuBLAS's speed at 8192^3 on Hopper.
+OF_CUBLAS = 0.9
 MEMORY_BOUND = ("elementwise", "rowwise", "reduction", "plan-run", "hopper", "jinja", "triton")
 
 
@@ -79,7 +81,8 @@ class Run:
     def bench(self) -> Run:
         if self.gpu:
             out = ("--out", str((self.save or self.folder) / f"{self.kind}.json"))
-            words = ("bench", self.op, "--max-time", "0.5", "--json", *out)
+            beside = ("--baseline", "torch") if self.kind == "gemm" else ()
+            words = ("bench", self.op, "--max-time", "0.5", "--json", *beside, *out)
             self.guarded("bench", lambda: reached(self.kind, self.fictl(*words)))
         return self
 
@@ -143,7 +146,18 @@ def reached(kind: str, document: str) -> str:
     best = max(ours, key=lambda row: row["of_ceiling"] or 0)
     if kind in MEMORY_BOUND and (best["of_ceiling"] or 0) < OF_COPY:
         raise Failed(f"{best['of_ceiling']:.0%} of {best['ceiling']} at best, wanted {OF_COPY:.0%}")
+    share = of_cublas(rows) if kind == "gemm" else OF_CUBLAS
+    if share < OF_CUBLAS:
+        raise Failed(f"{share:.0%} of cuBLAS at 8192^3, wanted {OF_CUBLAS:.0%}")
     return f"{best['of_ceiling'] or 0:.0%} of {best['ceiling'] or 'nothing'}"
+
+
+def of_cublas(rows: list[dict[str, Any]]) -> float:
+    """cuBLAS's time over ours at 8192^3; other GPUs than Hopper have nothing to reach."""
+    square = [row for row in rows if {*row["sizes"].values()} == {8192} and row["median"]]
+    times = {row["side"]: row["median"] for row in square}
+    is_hopper = any(row["backend"] == "sm90" for row in square)
+    return times["torch"] / times["fictl"] if is_hopper else OF_CUBLAS
 
 
 def main() -> int:
