@@ -300,9 +300,10 @@ cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, in
       Stages<Tile, kMajorX, kMajorY>::kBytes - (Tile::kX - x_rows) * Tile::kPanelsK * kRowBytes;
   arguments.x_repeats = (kExchanged ? p.b_batch : p.a_batch) == 0;
   arguments.y_repeats = (kExchanged ? p.a_batch : p.b_batch) == 0;
-  arguments.d = {p.d, p.m, p.n, sm90::usable_stride(p.m, p.d_row), p.d_batch, false};
+  arguments.d = {p.d, p.m, p.n, sm90::usable_stride(p.m, p.d_row), p.d_batch};
   // A bulk store of a panel would write the columns between this tile's last one and the panel's.
-  arguments.d.bulk = x_rows == Tile::kX && bulk_addressable(p.d, p.m, p.d_row, p.batch, p.d_batch);
+  arguments.d.aligned = bulk_addressable(p.d, p.m, p.d_row, p.batch, p.d_batch);
+  arguments.d.bulk = arguments.d.aligned && x_rows == Tile::kX;
 
   CUtensorMap maps[3] = {};
   const auto operand = [&p](auto major, const T* data, int rows, int64_t row_stride,
