@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "checker.h"
 #include "hopper/mbarrier.h"
 #include "hopper/warpgroup.h"
 #include "masks.h"
@@ -113,6 +114,7 @@ bool report_bytes(const Team& team) {
     report.place(thread->pc);
     report.text("what", "mbarrier " + name_of(*barrier) +
                             " waits for bytes that no copy brings: " + state_of(*barrier));
+    check::describe_copy(report, *barrier);
     report.raw("groups", groups_json(*block->cluster));
     report.file();
     return true;

@@ -173,15 +173,16 @@ bool issue(Block& block, Warpgroup& group) {
   return true;
 }
 
-bool commit(Block&, Warpgroup& group) {
+bool commit(Block& block, Warpgroup& group) {
   ++group.group;
   group.uncommitted = 0;
+  check::products_committed(block, group);
   return true;
 }
 
 bool nothing(Block&, Warpgroup&) { return true; }
 
-bool end_groups(Block&, Warpgroup& group) {
+bool end_groups(Block& block, Warpgroup& group) {
   const auto pending_of = [&](uint32_t i) { return *static_cast<const int*>(group.arguments[i]); };
   const int pending = pending_of(0);
   for (uint32_t i = 1; i < group.threads; ++i) {
@@ -197,6 +198,7 @@ bool end_groups(Block&, Warpgroup& group) {
   finish(group, [&](const Operation& operation) {
     return operation.group + static_cast<uint32_t>(pending) < group.group;
   });
+  check::products_waited(block, group, pending);
   return true;
 }
 
@@ -277,11 +279,12 @@ void fictl_emu_wgmma(const fictl_emu::ptx::Wgmma* wgmma, const char* file, int l
   self.pc = __builtin_return_address(0);
   if (!wgmma->a_in_registers) require_descriptor({file, line}, wgmma->a, "A");
   require_descriptor({file, line}, wgmma->b, "B");
-  check::wgmma_issued(self, *wgmma, self.pc);
+  check::product_issued(self, *wgmma, self.pc);
   meet("wgmma.mma_async", wgmma, {file, line}, issue);
 }
 
 void fictl_emu_wgmma_fence(const char* file, int line) {
+  fictl_emu::check::product_fence(*fictl_emu::current());
   fictl_emu::meet("wgmma.fence", nullptr, {file, line}, fictl_emu::nothing);
 }
 
