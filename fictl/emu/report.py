@@ -132,15 +132,17 @@ def _report(row: dict[str, Any], chains: Chains) -> Report:
 
 def _named(row: dict[str, Any], chains: Chains) -> dict[str, Any]:
     """Return the report with the source's names for its mbarriers."""
-    barriers = row.pop("barriers", ())
-    names = ((b["name"], barrier_name(_chain(b["place"], chains), b["index"])) for b in barriers)
+    names = {}
+    for barrier in row.pop("barriers", ()):
+        known = {one["offset"]: _chain(one["place"], chains) for one in barrier["all"]}
+        names[barrier["name"]] = barrier_name(known, barrier["offset"])
     return renamed(row, names)
 
 
 def _places(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     other = row.get("other", {}).get("place")
     groups = (group.get("place") for group in row.get("groups", ()))
-    barriers = (barrier["place"] for barrier in row.get("barriers", ()))
+    barriers = (one["place"] for barrier in row.get("barriers", ()) for one in barrier["all"])
     own = (row.get("function"), row.get("place"), other)
     places = (*own, *row.get("stack", ()), *groups, *barriers)
     return (place for place in places if place and "module" in place)

@@ -345,8 +345,7 @@ void examine_global(const Access& access, const Thread& thread) {
   if (launch.dependencies.any()) look_for_earlier(access, thread, region);
   if (region != nullptr) {
     const size_t offset = access.address - region->begin;
-    trace(access, thread, region->cells(), offset, order, launch.first_serial,
-          Knows::kGlobalProxy);
+    trace(access, thread, region->cells(), offset, order, launch.first_serial, Knows::kGlobalProxy);
   }
   tell(access, thread, order);
 }

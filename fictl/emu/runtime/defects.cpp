@@ -208,16 +208,19 @@ void report_race(const Race& race) {
                          : race.rival_wrote ? "write after write"
                                             : "write after read";
   const Former former(race.rival);
+  const std::string copy = copy_in_words(race);
   Report report(kind_of(race), race.thread);
   report.place(access.pc);
   report.text("what", std::string(conflict) + " at " + location.place() +
-                          " with nothing that orders the two");
+                          " with nothing that orders the two" +
+                          (access.is_bulk() && !copy.empty() ? ": by " + copy : ""));
   const std::string phase = wrong_phase(race);
   report.text("cause", phase.empty() ? cause_of(race) : phase);
   report.text("conflict", conflict);
   add(report, access, location);
   add_copy(report, race);
-  report.other(verb(race.rival, race.rival_wrote), former.thread(), other);
+  const bool is_of_copy = !copy.empty() && !access.is_bulk();
+  report.other(is_of_copy ? copy : verb(race.rival, race.rival_wrote), former.thread(), other);
   if (may_be_a_flag) {
     waiting.suspect(access, std::move(report));
   } else {

@@ -98,15 +98,18 @@ std::string wrong_phase(const Race& race) {
   if (barrier == nullptr) return "";
   const std::string at = "the last wait of this thread, at mbarrier " + name_of(*barrier) + ", ";
   if (wait.how == LastWait::kBeforeFirst) {
-    return at + "returned at once, as for the phase before the first: a consumer begins with "
-                "parity 0, and flips it where the index of the stage wraps";
+    return at +
+           "returned at once, as for the phase before the first: a consumer begins with "
+           "parity 0, and flips it where the index of the stage wraps";
   }
   if (wait.how == LastWait::kAgain) {
-    return at + "returned at once, for a phase that it had waited for before: flip the parity "
-                "where the index of the stage wraps";
+    return at +
+           "returned at once, for a phase that it had waited for before: flip the parity "
+           "where the index of the stage wraps";
   }
-  return at + "returned at once, two phases or more behind its wait before: a parity tells only "
-              "the current phase from the one before";
+  return at +
+         "returned at once, two phases or more behind its wait before: a parity tells only "
+         "the current phase from the one before";
 }
 
 const char* kind_of(const Race& race) {
@@ -120,6 +123,14 @@ const char* kind_of(const Race& race) {
   const bool rewrites_source =
       race.access.writes() && !race.rival_wrote && race.rival.actor() == Actor::kStore;
   return rewrites_source ? "stage-reused" : "race";
+}
+
+std::string copy_in_words(const Race& race) {
+  const KnownCopy* known = copy_of(race);
+  if (known == nullptr) return "";
+  const Mbarrier* barrier = barrier_at(*place_of(race.access).block, known->barrier);
+  return in_words(known->copy) +
+         (barrier == nullptr ? "" : ", counted at mbarrier " + name_of(*barrier) + ",");
 }
 
 void add_copy(Report& report, const Race& race) {
@@ -155,10 +166,11 @@ void report_unfenced(const Access& access, const Stamp& earlier, bool wrote) {
   report.text("what", sentence(access) + " at " + location.place() +
                           ", with no fence.proxy.async behind the " + verb(earlier, wrote) +
                           " of a thread");
-  report.text("cause", "a barrier orders threads, and does not cross to the asynchronous proxy: "
-                       "each thread that has " +
-                           std::string(wrote ? "written" : "read") + " calls " + fence +
-                           " before it arrives");
+  report.text("cause",
+              "a barrier orders threads, and does not cross to the asynchronous proxy: "
+              "each thread that has " +
+                  std::string(wrote ? "written" : "read") + " calls " + fence +
+                  " before it arrives");
   add(report, access, location);
   report.other(verb(earlier, wrote), former.thread(), earlier.place());
   report.file();
@@ -169,10 +181,12 @@ void report_unfenced_barrier(const Stamp& init, const void* pc) {
   const Former former(init);
   Report report("missing-proxy-fence", current());
   report.place(pc);
-  report.text("what", "a copy that counts at an mbarrier whose initialisation the copy engine need "
-                      "not know");
-  report.text("cause", "the thread that calls mbarrier.init calls fence.mbarrier_init (or "
-                       "fence.proxy.async) behind it, before the barrier of the block");
+  report.text("what",
+              "a copy that counts at an mbarrier whose initialisation the copy engine need "
+              "not know");
+  report.text("cause",
+              "the thread that calls mbarrier.init calls fence.mbarrier_init (or "
+              "fence.proxy.async) behind it, before the barrier of the block");
   report.other("mbarrier.init", former.thread(), init.place());
   report.file();
 }
@@ -182,10 +196,11 @@ void report_overwritten(const Access& access, const Mbarrier& barrier) {
   const Location location = locate(*current(), access.address, access.bytes);
   Report report("barrier-overwritten", current());
   report.place(access.pc);
-  report.text("what", sentence(access) + " at " + location.place() + ", over mbarrier " +
-                          name_of(barrier));
-  report.text("cause", "a tile or another variable reaches into the barrier; memory that is to be "
-                       "used for something else needs mbarrier.inval first");
+  report.text("what",
+              sentence(access) + " at " + location.place() + ", over mbarrier " + name_of(barrier));
+  report.text("cause",
+              "a tile or another variable reaches into the barrier; memory that is to be "
+              "used for something else needs mbarrier.inval first");
   add(report, access, location);
   report.file();
 }
@@ -203,8 +218,9 @@ void report_outlived(const Thread& thread, const void* pc) {
   Report report("copy-outlives-block", &thread);
   report.place(pc);
   report.text("what", "the block ends while a bulk store may still read its shared memory");
-  report.text("cause", "the thread that has committed the store calls cp.async.bulk.wait_group or "
-                       ".read before it returns");
+  report.text("cause",
+              "the thread that has committed the store calls cp.async.bulk.wait_group or "
+              ".read before it returns");
   report.file();
 }
 
@@ -212,13 +228,14 @@ void report_no_product_fence(const RegisterRange& range, const void* pc) {
   if (!record().is_news(pc, range.touched)) return;
   Report report("missing-wgmma-fence", current());
   report.place(pc);
-  report.text("what", std::string(range.is_a ? "the registers of A" : "accumulators") +
-                          " of a wgmma" +
-                          (range.touched == nullptr
-                               ? ", before which there is no wgmma.fence"
-                               : " that the thread has accessed since its last wgmma.fence"));
-  report.text("cause", "wgmma.fence comes before the first product, and again wherever other code "
-                       "has touched its registers");
+  report.text(
+      "what",
+      std::string(range.is_a ? "the registers of A" : "accumulators") + " of a wgmma" +
+          (range.touched == nullptr ? ", before which there is no wgmma.fence"
+                                    : " that the thread has accessed since its last wgmma.fence"));
+  report.text("cause",
+              "wgmma.fence comes before the first product, and again wherever other code "
+              "has touched its registers");
   if (range.touched != nullptr) report.other("access", current(), range.touched);
   report.file();
 }

@@ -7,7 +7,9 @@ namespace fictl_emu::check {
 
 // The kind of a race: of one with an asynchronous operation, by what goes wrong with it.
 const char* kind_of(const Race& race);
-// Adds the copy that has to do with the race, and its stage.
+// The copy that is one side of the race, with the mbarrier that counts it; empty if none is.
+std::string copy_in_words(const Race& race);
+// Adds that copy, its tensor and its stage.
 void add_copy(Report& report, const Race& race);
 // The cause of a race with the operands of a wgmma.
 std::string of_product(const Race& race);

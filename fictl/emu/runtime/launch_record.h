@@ -120,7 +120,7 @@ class LaunchRecord {
   Dependencies dependencies;
   std::optional<PendingRace> pending;
   Waiting waiting;
-  std::unordered_map<const char*, Publication> flags;  // by address
+  std::unordered_map<const char*, Publication> flags;      // by address
   std::unordered_map<uint64_t, Flights> stores, products;  // by block and thread
   static uint64_t flight_key(uint32_t serial, uint32_t thread) {
     return uint64_t{serial} << 10 | thread;

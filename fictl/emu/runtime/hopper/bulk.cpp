@@ -191,8 +191,9 @@ void bulk_after_exit(Thread& thread) {
   if (thread.uncommitted_store == nullptr) return;
   Report report("uncommitted", &thread);
   report.place(thread.uncommitted_store);
-  report.text("what", "the thread returns with a bulk store that no cp.async.bulk.commit_group "
-                      "follows");
+  report.text("what",
+              "the thread returns with a bulk store that no cp.async.bulk.commit_group "
+              "follows");
   report.text("cause", "a wait covers committed groups alone: commit, then wait_group");
   report.file();
 }

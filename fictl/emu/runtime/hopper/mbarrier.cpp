@@ -191,11 +191,11 @@ uint32_t first_of_array(const Mbarrier& barrier) {
   return first->first;
 }
 
-// A barrier that a report names, where it is initialised, and its place in its array.
+// A barrier that a report names.
 struct Named {
   std::string name;
-  const void* pc;
-  int index;  // below zero: it is alone
+  const Block* block;
+  uint32_t offset;
 };
 thread_local std::vector<Named> named;
 
@@ -274,7 +274,7 @@ std::string name_of(const Mbarrier& barrier) {
   if (!is_alone) name += "[" + std::to_string(index_of(barrier)) + "]";
   const auto is_known = [&](const Named& one) { return one.name == name; };
   if (std::none_of(named.begin(), named.end(), is_known)) {
-    named.push_back({name, barrier.pc, is_alone ? -1 : index_of(barrier)});
+    named.push_back({name, barrier.block, barrier.offset});
   }
   return name;
 }
@@ -282,9 +282,13 @@ std::string name_of(const Mbarrier& barrier) {
 std::string named_barriers_json() {
   std::string json;
   for (const Named& one : named) {
+    std::string all;
+    for (const auto& [offset, barrier] : one.block->mbarriers) {
+      all += (all.empty() ? "" : ", ") + ("{\"offset\": " + std::to_string(offset)) +
+             ", \"place\": " + place_json(barrier.pc) + "}";
+    }
     json += (json.empty() ? "" : ", ") + ("{\"name\": " + quoted(one.name)) +
-            ", \"index\": " + std::to_string(one.index) +
-            ", \"place\": " + place_json(one.pc) + "}";
+            ", \"offset\": " + std::to_string(one.offset) + ", \"all\": [" + all + "]}";
   }
   named.clear();
   return "[" + json + "]";
