@@ -1,4 +1,6 @@
 // Check mode's part in mbarriers and in operations of the engine.
+#include <algorithm>
+
 #include "checker.h"
 #include "config.h"
 #include "defects_hopper.h"
@@ -66,6 +68,13 @@ void require_known_barrier(const Thread& thread, const Block& block, uint32_t ba
   if (!order.knows(thread.linear, init, Knows::kSharedProxy)) report_unfenced_barrier(init, pc);
 }
 
+// The copy before has been waited for by somebody.
+void require_observed(const Block& block, const KnownCopy& before, const CopyText& copy) {
+  const auto phases = record().of(block).phases.find(before.barrier);
+  const bool known = phases != record().of(block).phases.end();
+  if (known && phases->second.observed < before.phase) report_refilled(before, copy);
+}
+
 }  // namespace
 
 void barrier_begins(const Mbarrier& barrier) {
@@ -107,10 +116,12 @@ void barrier_waited(Thread& thread, const Mbarrier& barrier, int how, bool at_on
   settle_pending();
   record().of(*thread.block).waited[thread.linear] = {how_waited(thread, barrier, at_once),
                                                       barrier.offset};
+  PhaseKnowledge& phases = phases_of(barrier);
+  phases.observed = std::max(phases.observed, int64_t{barrier.phase} - 1);
   if ((how & FICTL_EMU_RELAXED) != 0) return;
   Order& order = order_of(*thread.block);
-  order.learn(thread.linear, phases_of(barrier).last);
-  if ((how & FICTL_EMU_CLUSTER) != 0) order.learn(thread.linear, phases_of(barrier).far_last);
+  order.learn(thread.linear, phases.last);
+  if ((how & FICTL_EMU_CLUSTER) != 0) order.learn(thread.linear, phases.far_last);
 }
 
 Ticket async_issued(Thread& thread, bool in_group, const void* pc) {
@@ -149,8 +160,17 @@ void async_completed(const Ticket& ticket, const Mbarrier& barrier) {
 void copy_described(const Block& block, uint32_t offset, uint32_t bytes, uint32_t barrier,
                     const CopyText& copy) {
   if (!enabled) return;
-  record().of(block).copies[offset] = {offset, bytes, barrier, copy};
-  if (barrier != kNoBarrier) require_known_barrier(*current(), block, barrier, copy.pc);
+  auto& copies = record().of(block).copies;
+  if (barrier == kNoBarrier) {
+    copies[offset] = {offset, bytes, barrier, 0, copy};
+    return;
+  }
+  require_known_barrier(*current(), block, barrier, copy.pc);
+  const auto before = copies.find(offset);
+  if (before != copies.end() && before->second.barrier == barrier) {
+    require_observed(block, before->second, copy);
+  }
+  copies[offset] = {offset, bytes, barrier, block.mbarriers.at(barrier).phase, copy};
 }
 
 void box_is_outside(const CopyText& copy) {

@@ -87,29 +87,50 @@ bool is_strict(const Access& access, const Stamp& earlier, bool wrote) {
 
 }  // namespace
 
-std::string wrong_phase(const Race& race) {
-  if (!reads_early(race) && !refills(race)) return "";
-  const LastWait& wait = last_wait_of(*race.thread);
-  const KnownCopy* copy = copy_of(race);
-  if (reads_early(race) && (copy == nullptr || copy->barrier != wait.barrier)) return "";
-  if (wait.how == LastWait::kProper) return "";
-  if (wait.how == LastWait::kBeforeFirst && refills(race)) return "";
-  const Mbarrier* barrier = barrier_at(*race.thread->block, wait.barrier);
-  if (barrier == nullptr) return "";
-  const std::string at = "the last wait of this thread, at mbarrier " + name_of(*barrier) + ", ";
+std::string early_wait(const Thread& thread) {
+  const LastWait& wait = last_wait_of(thread);
+  const Mbarrier* barrier = barrier_at(*thread.block, wait.barrier);
+  if (wait.how == LastWait::kProper || barrier == nullptr) return "";
+  const std::string at =
+      "the last wait of this thread, at mbarrier " + name_of(*barrier) + ", returned at once, ";
   if (wait.how == LastWait::kBeforeFirst) {
     return at +
-           "returned at once, as for the phase before the first: a consumer begins with "
-           "parity 0, and flips it where the index of the stage wraps";
+           "as for the phase before the first: a consumer begins with parity 0, and flips it "
+           "where the index of the stage wraps";
   }
   if (wait.how == LastWait::kAgain) {
     return at +
-           "returned at once, for a phase that it had waited for before: flip the parity "
-           "where the index of the stage wraps";
+           "for a phase that it had waited for before: flip the parity where the index of the "
+           "stage wraps";
   }
   return at +
-         "returned at once, two phases or more behind its wait before: a parity tells only "
-         "the current phase from the one before";
+         "two phases or more behind its wait before: a parity tells only the current phase "
+         "from the one before";
+}
+
+std::string wrong_phase(const Race& race) {
+  const LastWait& wait = last_wait_of(*race.thread);
+  if (refills(race)) {
+    return wait.how == LastWait::kBeforeFirst ? "" : early_wait(*race.thread);
+  }
+  const KnownCopy* copy = reads_early(race) ? copy_of(race) : nullptr;
+  return copy == nullptr || copy->barrier != wait.barrier ? "" : early_wait(*race.thread);
+}
+
+void report_refilled(const KnownCopy& before, const CopyText& copy) {
+  if (!record().is_news(copy.pc, before.copy.pc)) return;
+  const Thread& thread = *current();
+  const bool is_late = last_wait_of(thread).how != LastWait::kBeforeFirst;
+  const std::string phase = is_late ? early_wait(thread) : "";
+  Report report(phase.empty() ? "stage-reused" : "wrong-phase", &thread);
+  report.place(copy.pc);
+  report.text("what", in_words(copy) + " into a stage whose content nobody has waited for");
+  report.text("cause", !phase.empty() ? phase
+                                      : "the producer has not waited at the mbarrier for empty "
+                                        "stages before it fills the stage again");
+  add(report, *thread.block, before);
+  report.other(in_words(before.copy), nullptr, before.copy.pc);
+  report.file();
 }
 
 const char* kind_of(const Race& race) {
@@ -130,7 +151,7 @@ std::string copy_in_words(const Race& race) {
   if (known == nullptr) return "";
   const Mbarrier* barrier = barrier_at(*place_of(race.access).block, known->barrier);
   return in_words(known->copy) +
-         (barrier == nullptr ? "" : ", counted at mbarrier " + name_of(*barrier) + ",");
+         (barrier == nullptr ? "" : " (mbarrier " + name_of(*barrier) + ")");
 }
 
 void add_copy(Report& report, const Race& race) {

@@ -13,8 +13,11 @@ std::string copy_in_words(const Race& race);
 void add_copy(Report& report, const Race& race);
 // The cause of a race with the operands of a wgmma.
 std::string of_product(const Race& race);
-// Says which wait has returned too early; empty if none is known to have.
+// Says which wait before the access has returned too early; empty if none is known to have.
 std::string wrong_phase(const Race& race);
+std::string early_wait(const Thread& thread);
+// A copy goes to where another has gone that nobody has waited for.
+void report_refilled(const KnownCopy& before, const CopyText& copy);
 
 // An asynchronous access behind one of a thread, with no fence of proxies between them.
 void report_unfenced(const Access& access, const Stamp& earlier, bool wrote);

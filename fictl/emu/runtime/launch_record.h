@@ -59,6 +59,7 @@ struct PhaseKnowledge {
   // The same of arrivals from other blocks, which waits with the scope of the cluster learn.
   Knowledge far_now, far_last;
   Stamp init;
+  int64_t observed = -1;  // the latest phase for whose end a thread has waited
 };
 
 // The latest wait of a thread at an mbarrier.
@@ -72,6 +73,7 @@ struct LastWait {
 // A copy into or out of shared memory, for reports.
 struct KnownCopy {
   uint32_t offset, bytes, barrier;
+  int64_t phase;  // of the barrier, when it was issued
   CopyText copy;
 };
 
