@@ -27,6 +27,7 @@ PAGES = (
     "datasets",
     "runnable",
     "intra-kernel",
+    "gemm",
 )
 
 

@@ -29,7 +29,8 @@ class Ranks:
 
     def add(self, tensors: Sequence[Watched]) -> list[Watched]:
         """Return the tensors of all calls; names begin with the rank."""
-        self.tensors += [replace(each, name=f"rank {self.rank}: {each.name}") for each in tensors]
+        prefix = f"rank {self.rank}: "
+        self.tensors += [replace(tensor, name=prefix + tensor.name) for tensor in tensors]
         return self.tensors
 
     def run(self) -> int:

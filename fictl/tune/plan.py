@@ -9,11 +9,13 @@ from typing import Any
 from fictl import settings
 from fictl.case.outputs import case_sizes
 from fictl.dtype import parse_dtype
-from fictl.emu.device import MOST_ELEMENTS
+from fictl.emu.device import ARCH, MOST_ELEMENTS
 from fictl.errors import UsageError
+from fictl.op.backend.backends import AUTO
 from fictl.op.tactics.spelling import label, spelled
 from fictl.op.tactics.tactics import Tactics
-from fictl.project import OpFolder, select
+from fictl.project import Declaration, OpFolder, select
+from fictl.toolchain import visible_gpus
 from fictl.trace import Case, Tensor, TraceTemplate
 
 
@@ -49,16 +51,16 @@ def plan(ops: Collection[str], case: str = "", dtype: str = "") -> list[TuningWo
             "an op declares them by @op(…, tactics=…)",
         )
     cases = [
-        (function, tactics, one)
-        for folder, function, tactics in tunable
+        (function, tactics, backend, one)
+        for folder, function, tactics, backend in tunable
         for one in folder.cases()
         if one.function == tactics.op.name
     ]
-    wished = [one for one in cases if case in str(one[2]) and wanted in ("", one[2].dtype)]
+    wished = [one for one in cases if case in str(one[3]) and wanted in ("", one[3].dtype)]
     if not wished:
         raise UsageError(
             f"no case matches {' '.join(filter(None, (case, dtype))) or 'anything'}",
-            f"there are {', '.join(str(one[2]) for one in cases[:12]) or 'none'}",
+            f"there are {', '.join(str(one[3]) for one in cases[:12]) or 'none'}",
         )
     work = list(_distinct(wished))
     if not work:
@@ -69,22 +71,29 @@ def plan(ops: Collection[str], case: str = "", dtype: str = "") -> list[TuningWo
     return work
 
 
-def _functions(folder: OpFolder) -> Iterator[tuple[OpFolder, Any, Tactics]]:
+def _functions(folder: OpFolder) -> Iterator[tuple[OpFolder, Any, Tactics, str]]:
     module = folder.load("op")
     for declared in folder.declarations():
         function = getattr(module, declared.name)
         tactics = getattr(getattr(function, "run", function), "tactics", None)
         if tactics is not None:
-            yield folder, function, tactics
+            yield folder, function, tactics, _backend(declared)
 
 
-def _distinct(cases: list[tuple[Any, Tactics, Case]]) -> Iterator[TuningWork]:
+def _backend(declared: Declaration) -> str:
+    """Return the backend that a call gets here, by architecture: its tactics may depend on it."""
+    archs = [ARCH] if settings.DEVICE.get() == "emu" else [gpu.arch for gpu in visible_gpus()]
+    names = (name for name, rule in declared.backends.items() if any(map(rule.supports, archs)))
+    return next(names, AUTO)
+
+
+def _distinct(cases: list[tuple[Any, Tactics, str, Case]]) -> Iterator[TuningWork]:
     seen = set()
-    for function, tactics, case in cases:
+    for function, tactics, backend, case in cases:
         template = tactics.op.template
         if _is_too_large(template, case):
             continue
-        call = tactics.untuned_call(_stand_ins(tactics, template, case))
+        call = tactics.untuned_call(_stand_ins(tactics, template, backend, case))
         if call is None or len(call.candidates) < 2 or (tactics.op.api, call.text) in seen:
             continue
         seen.add((tactics.op.api, call.text))
@@ -97,12 +106,16 @@ def _is_too_large(template: TraceTemplate, case: Case) -> bool:
     return emulated and template.elements(case.sizes, case.passing) > MOST_ELEMENTS
 
 
-def _stand_ins(tactics: Tactics, template: TraceTemplate, case: Case) -> dict[str, Any]:
+def _stand_ins(
+    tactics: Tactics, template: TraceTemplate, backend: str, case: Case
+) -> dict[str, Any]:
     """Make meta tensors as arguments: a key depends on sizes and dtypes only."""
     import torch
 
     known = case_sizes(template, case)
     arguments: dict[str, Any] = dict(tactics.defaults)
+    if arguments.get("backend") == AUTO:
+        arguments["backend"] = backend
     dtypes: dict[str, torch.dtype] = {}
     for name, spec in template.inputs.items():
         parameter = template.parameter(name)

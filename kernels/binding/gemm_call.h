@@ -19,6 +19,7 @@ struct GemmCall {
   double alpha;
   double beta;
   int64_t parts;    // of k, which are summed in their order
+  int64_t group;    // rows of tiles that are computed together
   int64_t num_sms;  // that the kernel may fill; 0 is all
   bool enable_pdl;
 };
@@ -39,6 +40,7 @@ struct GemmSizes {
   int64_t b_k;
   bool b_aligned;
   int64_t parts;
+  int64_t sms;  // that the kernel may fill
 };
 
 }  // namespace fictl

@@ -37,6 +37,7 @@ gemm::GemmProblem<T, Out> gemm_problem(const GemmSizes& sizes) {
   problem.b_batch = sizes.b_batch;
   problem.b_row = sizes.b_row;
   problem.b_k = sizes.b_k;
+  problem.sm_count = static_cast<int>(sizes.sms);
   return problem;
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from ._config import ACTIVATIONS, OPERANDS, OUTPUTS
+from ._tactics import TACTICS, Tactic
 
 
 def check_operand(op: str, name: str, x: torch.Tensor) -> None:
@@ -109,4 +110,14 @@ def check_output(op: str, out: torch.Tensor, shape: tuple[int, ...]) -> None:
         raise ValueError(
             f"{op}: argument '{name}' has shape {tuple(out.shape)}; of these operands it has "
             f"{tuple(shape)}"
+        )
+
+
+def check_tactic(op: str, tactic: Tactic, backend: str) -> None:
+    """Refuse a tactic of another backend, for whose tiles this one has no kernel."""
+    schedules = {known.tactic.schedule for known in TACTICS[backend]}
+    if tactic.schedule not in schedules:
+        raise ValueError(
+            f"{op}: argument 'tactic' is {tactic}, which is not of backend {backend!r}; its "
+            f"schedules are {', '.join(sorted(schedules))}"
         )

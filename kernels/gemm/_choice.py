@@ -25,6 +25,7 @@ from ._tactics import (
 
 _ITEMSIZE = 2
 _SHARE = 0.05
+_BYTES_A_SUM = 8  # fp32, written and read
 _MOST = 16384
 _chosen: dict[tuple[object, ...], Tactic] = {}
 _prepared_rows: dict[tuple[str, int], tuple[_Row, ...]] = {}
@@ -34,6 +35,7 @@ _LEAST_SWAPPED = 8
 class _Row(NamedTuple):
     """A tactic with what an estimate needs of it, computed beforehand: a model has microseconds.
 
+    tail: whether k is divided of those tiles alone that do not fill a round of the SMs.
     clocks_a_k: of a block's products, or of reading their operands, for each k.
     """
 
@@ -44,6 +46,7 @@ class _Row(NamedTuple):
     swap: bool
     parts: int
     blocks: int
+    tail: bool
     clocks_a_k: float
 
 
@@ -74,19 +77,25 @@ def soonest(rows: Iterable[_Row], sms: int, batch: int, m: int, n: int, k: int) 
     """Return the tactic of the least estimate, with its parts of k; the first of equals."""
     least, best, best_parts = float("inf"), Tactic(), 1
     memory = batch * (m * k + n * k + m * n) * _ITEMSIZE / DRAM_BYTES_A_CLOCK
-    for tactic, tile_rows, tile_columns, cluster, swap, asked, blocks, clocks_a_k in rows:
+    for tactic, tile_rows, tile_columns, cluster, swap, asked, blocks, tail, clocks_a_k in rows:
         height, width = (n, m) if swap else (m, n)
-        tiles = batch * -(-height // tile_rows) * -(-width // tile_columns)
+        # A cluster has whole tiles, side by side.
+        tiles = batch * cluster * -(-height // (tile_rows * cluster)) * -(-width // tile_columns)
         slots = max(sms // cluster * cluster * blocks, 1)
-        for parts in (asked,) if asked else _parts(tiles, slots, k):
-            running = tiles * parts
+        rest = tiles % slots if tail else tiles
+        for parts in (asked,) if asked else _parts(rest or slots, slots, k):
+            whole = tiles - rest if parts > 1 else 0  # rounds of tiles that are not divided
+            running = (tiles - whole) * parts
             sharing = blocks if running >= blocks * sms else -(-running // sms)  # of one SM
             wave = -(-k // parts) * clocks_a_k * sharing + TILE_CLOCKS
             waves = -(-running // slots) * wave
+            if whole:
+                waves += whole // slots * (k * clocks_a_k * blocks + TILE_CLOCKS)
             # Why a share of the waves: where memory decides, the tactic with less to do is sooner.
             clocks = max(waves, memory) + _SHARE * waves
             if parts > 1:
-                clocks += SUM_CLOCKS + parts * batch * m * n * 8 / DRAM_BYTES_A_CLOCK
+                written = running * tile_rows * tile_columns
+                clocks += SUM_CLOCKS + written * _BYTES_A_SUM / DRAM_BYTES_A_CLOCK
             if clocks < least:
                 least, best, best_parts = clocks, tactic, parts
     return best._replace(parts=best_parts)
@@ -112,11 +121,21 @@ def _rows(backend: str, asked: Tactic | None, m: int) -> tuple[_Row, ...]:
 
 
 def _prepared(row: Known, flops: int) -> _Row:
-    tile_m, tile_n, _, cluster, swap, parts = row.tactic
+    tactic = row.tactic
+    tile_m, tile_n = tactic.tile_m, tactic.tile_n
     products = 2 * tile_m * tile_n / (flops * row.efficiency)
     reading = (tile_m + tile_n) * _ITEMSIZE / L2_BYTES_A_CLOCK
+    cluster = tactic.cluster * tactic.cluster_n
     return _Row(
-        row.tactic, tile_m, tile_n, cluster, swap, parts, row.blocks, max(products, reading)
+        tactic,
+        tile_m,
+        tile_n,
+        cluster,
+        tactic.swap,
+        tactic.parts,
+        row.blocks,
+        tactic.schedule != "mma",
+        max(products, reading),
     )
 
 

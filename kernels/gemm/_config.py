@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import torch
 
+from ._tactics import Tactic
+
 OPERANDS = {torch.bfloat16: "__nv_bfloat16", torch.float16: "__half"}
 OUTPUTS = {**OPERANDS, torch.float32: "float"}
 
@@ -47,7 +49,9 @@ class Config(NamedTuple):
     tile_n: int
     schedule: str
     cluster: int
+    cluster_n: int
     swap: bool
+    panels: int
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -55,17 +59,47 @@ class Config(NamedTuple):
         return {
             "type": OPERANDS[self.dtype],
             "out": OUTPUTS[self.out],
-            "major_a": "kRows" if self.rows_a else "kK",
-            "major_b": "kRows" if self.rows_b else "kK",
+            "major_a": "kMN" if self.rows_a else "kK",
+            "major_b": "kMN" if self.rows_b else "kK",
             "activation": ACTIVATIONS[self.activation].cpp_type,
             "has_bias": _cpp(self.has_bias),
             "has_c": _cpp(self.has_c),
             "tile_m": self.tile_m,
             "tile_n": self.tile_n,
-            "ping_pong": _cpp(self.schedule == "pingpong"),
+            "backend": self.backend,
+            "schedule": "kPingPong" if self.schedule == "pingpong" else "kCooperative",
             "cluster": self.cluster,
+            "cluster_n": self.cluster_n,
             "swap": _cpp(self.swap),
+            "panels": self.panels,
         }
+
+
+def config_of(
+    dtype: torch.dtype,
+    out: torch.dtype,
+    rows: tuple[bool, bool],
+    activation: str,
+    has: tuple[bool, bool],
+    backend: str,
+    tactic: Tactic,
+) -> Config:
+    """Return the configuration with those of a tactic's numbers that a kernel is built for."""
+    return Config(
+        dtype,
+        out,
+        *rows,
+        activation,
+        *has,
+        backend,
+        tactic.tile_m,
+        tactic.tile_n,
+        tactic.schedule,
+        tactic.cluster,
+        tactic.cluster_n,
+        tactic.swap,
+        tactic.panels,
+    )
 
 
 def _cpp(value: bool) -> str:

@@ -11,15 +11,17 @@ from torch.compiler import is_dynamo_compiling
 
 from fictl.op import KernelModule
 
-from ._arguments import check_output
+from ._arguments import check_output, check_tactic
 from ._choice import choose
-from ._config import ACTIVATIONS, Config
+from ._config import ACTIVATIONS, config_of
 from ._cublas import multiply_by_torch
 from ._shapes import Matrices, destination
 from ._strides import meaningful_strides, rows_are_contiguous, starts_aligned
 from ._tactics import Tactic
 
 _EMULATED_SMS = 4
+# The backend of products without k, of which bulk copies have nothing to load.
+_WITHOUT_K = "sm80"
 _MOST = 16384
 
 
@@ -40,10 +42,11 @@ class Names(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The kernel of a call, the parts that it splits k into, and the bytes of its workspace."""
+    """The kernel of a call, the numbers that it takes, and the bytes of its workspace."""
 
     kernel: KernelModule
     parts: int
+    group: int
     workspace: int
 
 
@@ -97,16 +100,17 @@ def prepared(
     c = None if beta == 0.0 else c
     bias = bias if bias is None or bias.is_contiguous() else bias.contiguous()
     has = (bias is not None, c is not None)
-    plan = _planned(kernel, a, b, out.dtype, activation, has, backend, tactic, num_sms)
+    plan = _planned(names.op, kernel, a, b, out.dtype, activation, has, backend, tactic, num_sms)
     workspace = a.new_empty((plan.workspace,), dtype=torch.uint8) if plan.workspace else None
     c = None if c is written else c  # The kernel finds it in out.
     tensors = (written, a, b, c, bias, workspace)
     pdl = enable_pdl is None or enable_pdl
-    numbers = (alpha, beta, columns, plan.parts, num_sms, pdl)
+    numbers = (alpha, beta, columns, plan.parts, plan.group, num_sms, pdl)
     return Call(plan.kernel.dense, (*names, *tensors, *numbers), written, out)
 
 
 def _planned(
+    op: str,
     kernel: KernelModule,
     a: torch.Tensor,
     b: torch.Tensor,
@@ -120,7 +124,7 @@ def _planned(
     """Return the plan of such a call, which is remembered; not while torch.compile traces."""
     aligned = (starts_aligned(a), starts_aligned(b))
     if is_dynamo_compiling():
-        return _plan(kernel, a, b, out, activation, has, backend, tactic, num_sms, aligned)
+        return _plan(op, kernel, a, b, out, activation, has, backend, tactic, num_sms, aligned)
     key = (
         a.shape,
         a.stride(),
@@ -139,7 +143,7 @@ def _planned(
     )
     plan = _plans.get(key)
     if plan is None:
-        plan = _plan(kernel, a, b, out, activation, has, backend, tactic, num_sms, aligned)
+        plan = _plan(op, kernel, a, b, out, activation, has, backend, tactic, num_sms, aligned)
         if len(_plans) >= _MOST:
             _plans.clear()
         _plans[key] = plan
@@ -147,6 +151,7 @@ def _planned(
 
 
 def _plan(
+    op: str,
     kernel: KernelModule,
     a: torch.Tensor,
     b: torch.Tensor,
@@ -162,26 +167,25 @@ def _plan(
     batch = index(a.shape[0]) if a.dim() == 3 else 1
     sizes = (batch, index(a.shape[-2]), index(b.shape[-2]), index(a.shape[-1]))
     sms = num_sms or _sm_count(a.device)
-    tactic = choose(backend, tactic if tactic and tactic.tile_m else None, sms, *sizes)
-    config = Config(
-        a.dtype,
-        out,
-        rows_are_contiguous(a),
-        rows_are_contiguous(b),
-        activation,
-        *has,
-        backend,
-        tactic.tile_m,
-        tactic.tile_n,
-        tactic.schedule,
-        tactic.cluster,
-        tactic.swap,
-    )
+    named = tactic if tactic is not None and tactic.tile_m else None
+    if named is not None:
+        check_tactic(op, named, backend)
+    if sizes[-1] == 0:
+        backend, named = _WITHOUT_K, None
+    tactic = choose(backend, named, sms, *sizes)
+    rows = (rows_are_contiguous(a), rows_are_contiguous(b))
+    config = config_of(a.dtype, out, rows, activation, has, backend, tactic)
     built = kernel[tuple(config)]
     bytes_ = built.dense_workspace(
-        *sizes, *meaningful_strides(a), aligned[0], *meaningful_strides(b), aligned[1], tactic.parts
+        *sizes,
+        *meaningful_strides(a),
+        aligned[0],
+        *meaningful_strides(b),
+        aligned[1],
+        tactic.parts,
+        sms,
     )
-    return Plan(built, tactic.parts, bytes_)
+    return Plan(built, tactic.parts, tactic.group, bytes_)
 
 
 def _sm_count(device: torch.device) -> int:

@@ -208,6 +208,12 @@ def test_bytes_are_copied_and_reduced_without_a_map(library, which, dtype, chang
     assert torch.equal(y, expected)
 
 
+def test_bytes_are_copied_within_shared_memory(library) -> None:
+    x, y = torch.arange(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+    assert library.within(*(ctypes.c_void_p(t.data_ptr()) for t in (x, y))) == 0
+    assert torch.equal(x, y)
+
+
 @pytest.mark.parametrize(("pending", "written"), [(1, 2), (2, 0)])
 def test_a_wait_covers_all_but_the_newest_groups(emulate, device, pending, written) -> None:
     """Late copies show what has been waited for; a wait that is for reading writes nothing."""

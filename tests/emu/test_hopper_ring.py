@@ -78,6 +78,9 @@ def test_a_mistake_in_the_bytes_is_named(emulate, device, schedule) -> None:
     assert (run.code, report.kind) == (LAUNCH_FAILURE, "tx-mismatch")
     assert "2048 bytes more than the 2048 expected" in report.text()
     assert "whole boxes" in report.cause
+    assert report.other
+    assert report.other.what == "the latest copy: a tensor load of box {64, 32}, corner {192, 0}"
+    assert report.other.place.file.endswith("bulk_copy.cuh")
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_a_loop_without_an_end_is_stopped(run, device, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("which", "said"), [(BAD_GRID, "(1, 1, 70000)"), (BAD_SHARED, "102400 bytes of dynamic shared")]
+    ("which", "said"), [(BAD_GRID, "(1, 1, 70000)"), (BAD_SHARED, "245760 bytes of dynamic shared")]
 )
 def test_a_launch_that_no_gpu_takes_is_refused(run, which, said) -> None:
     code, (report,), _ = run(which)

@@ -31,6 +31,15 @@ def run(*argv: str | Path) -> str:
     return done.stdout
 
 
+def output_of(*argv: str | Path) -> str:
+    """Return what a compiler that must succeed writes, with its remarks."""
+    done = subprocess.run(
+        [str(word) for word in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert done.returncode == 0, f"{done.args}\n{done.stdout}"
+    return done.stdout
+
+
 def run_on_gpu(program: Path) -> None:
     """Run a program that returns NO_GPU where it finds no GPU that it can use."""
     done = subprocess.run([str(program)], capture_output=True, text=True)

@@ -28,7 +28,7 @@ from fictl.scaffold.kinds.kind import find_kind
 
 # A memory-bound kind, as generated, of what a copy of as many bytes reaches.
 OF_COPY = 0.85
-MEMORY_BOUND = ("elementwise", "rowwise", "reduction", "plan-run", "jinja", "triton")
+MEMORY_BOUND = ("elementwise", "rowwise", "reduction", "plan-run", "hopper", "jinja", "triton")
 
 
 class Failed(Exception):

@@ -113,7 +113,7 @@ def test_a_malformed_marker_is_a_sentence_with_file_and_line(
     [
         ("needs_gpu", "needs a GPU"),
         ("arch('>=8.0')", "1 passed"),
-        ("arch('9.0a')", "needs 9.0a, the emulated device is 8.9"),
+        ("arch('10.0a')", "needs 10.0a, the emulated device is 9.0"),
     ],
 )
 def test_the_emulated_device_is_no_gpu_and_can_what_an_early_one_can(

@@ -53,3 +53,14 @@ def test_one_tactic_is_nothing_to_tune(tuned_project: Path) -> None:
     file.write_text(text.replace("return 4, 1, 3, 13", "return (4,)"), encoding="utf-8")
     with pytest.raises(UsageError, match="nothing to tune"):
         plan(["twice"])
+
+
+def test_tactics_are_those_of_the_backend_that_a_call_gets(tuned_project: Path) -> None:
+    file = tuned_project / "kernels/elementwise/twice/op.py"
+    text = file.read_text(encoding="utf-8")
+    text = text.replace("waits() -> tuple[int, ...]:", "waits(backend: str) -> tuple[int, ...]:")
+    text = text.replace("return 4, 1, 3, 13", 'return (4, 1) if backend == "old" else (7,)')
+    text = text.replace('archs=">=8.0"', 'backends={"new": "12.1a", "old": ">=8.0"}')
+    text = text.replace("tactic: int |", 'backend: str = "auto", tactic: int |')
+    file.write_text(text, encoding="utf-8")
+    assert {each.candidates for each in plan(["twice"])} == {("4", "1")}

@@ -19,7 +19,7 @@ Kind = Annotated[
     str,
     typer.Option(
         "--kind",
-        help="Template: elementwise, rowwise, reduction, gemm, plan-run, triton, …",
+        help="Template: elementwise, rowwise, reduction, gemm, hopper, plan-run, triton, …",
         autocompletion=_kinds,
         show_default=False,
     ),

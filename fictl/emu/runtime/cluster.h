@@ -1,4 +1,4 @@
-// What the rest of the runtime asks about the blocks of a cluster.
+// The blocks of a cluster, as the rest of the runtime asks about them.
 #pragma once
 
 #include "state.h"

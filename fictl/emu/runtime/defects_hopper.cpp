@@ -284,9 +284,7 @@ void describe_copy(Report& report, const Mbarrier& barrier) {
   for (const auto& [offset, copy] : record().of(*barrier.block).copies) {
     if (copy.barrier == barrier.offset) latest = &copy;
   }
-  if (latest == nullptr) return;
-  add(report, *barrier.block, *latest);
-  report.other(in_words(latest->copy), nullptr, latest->copy.pc);
+  if (latest != nullptr) add(report, *barrier.block, *latest);
 }
 
 }  // namespace fictl_emu::check

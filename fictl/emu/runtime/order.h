@@ -65,7 +65,7 @@ class Order {
   void learn(uint32_t thread, const SharedClock& clock);
   // Known to all of the block.
   const SharedClock& seen() const { return block_.seen; }
-  // What is known behind the end of the block, to the next kernel of its rank.
+  // Knowledge behind the end of the block, for the next kernel of its rank.
   SharedClock at_end() const;
   // After block_meets() of every block: `all` of them. Before any thread runs: what came before.
   void grid_meets(const SharedClock& all);

@@ -89,7 +89,7 @@ struct Region {
   unsigned granule_log2;
   bool writable;
   std::unique_ptr<Shadow> shadow;  // made at the first access
-  // Of one that is only read, between which addresses it was, by which block the last time.
+  // If it is only read: between which addresses, and by which block the last time.
   const char* read_begin = nullptr;
   const char* read_end = nullptr;
   uint32_t reader = 0;

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace fictl_emu {
@@ -124,6 +125,8 @@ struct Mbarrier {
   int32_t tx = 0;    // bytes that are expected and have not arrived; below zero: early ones
   uint32_t phase = 0;
   int64_t announced = 0;  // bytes of this phase
+  std::string latest;     // copy of this phase, in words, and its place
+  const void* latest_pc = nullptr;
   std::vector<Thread*> waiting;
 };
 
@@ -284,7 +287,7 @@ struct Grid {
   uint64_t blocks() const { return uint64_t{asked.grid.x} * asked.grid.y * asked.grid.z; }
 };
 
-// What runs at once: a kernel, or those of several ranks.
+// All that runs at once: a kernel, or those of several ranks.
 struct Launch {
   std::deque<Grid> grids;
   int ranks = 1;

@@ -114,6 +114,7 @@ bool report_bytes(const Team& team) {
     report.place(thread->pc);
     report.text("what", "mbarrier " + name_of(*barrier) +
                             " waits for bytes that no copy brings: " + state_of(*barrier));
+    add_latest_copy(report, *barrier);
     check::describe_copy(report, *barrier);
     report.raw("groups", groups_json(*block->cluster));
     report.file();

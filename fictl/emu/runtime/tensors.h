@@ -83,9 +83,9 @@ class Tensors {
   // from `serial` on.
   void update(uint32_t serial);
   void forget_accesses();
-  // Of tensors that are not watched any more, accesses of blocks before this one.
+  // Accesses of blocks before this one to tensors that are not watched any more.
   void forget_before(uint32_t serial);
-  // Where accesses of earlier launches to this memory are recorded, the tensors of these.
+  // Records of accesses to this memory by earlier launches, which had other tensors.
   std::vector<Region*> former(const char* address);
 
   bool empty() const { return all_.empty(); }

@@ -14,15 +14,16 @@ using fictl::View;
 // tensors to ask with.
 int64_t dense_workspace(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t a_batch,
                         int64_t a_row, int64_t a_k, bool a_aligned, int64_t b_batch, int64_t b_row,
-                        int64_t b_k, bool b_aligned, int64_t parts) {
+                        int64_t b_k, bool b_aligned, int64_t parts, int64_t sms) {
   return fictl::gemm::dense_workspace(
-      {batch, m, n, k, a_batch, a_row, a_k, a_aligned, b_batch, b_row, b_k, b_aligned, parts});
+      {batch, m, n, k, a_batch, a_row, a_k, a_aligned, b_batch, b_row, b_k, b_aligned, parts, sms});
 }
 
 void dense(std::string op, std::string a_name, std::string b_name, View out, View a, View b,
            tvm::ffi::Optional<View> c, tvm::ffi::Optional<View> bias,
            tvm::ffi::Optional<View> workspace, double alpha, double beta,
-           int64_t columns_per_output, int64_t parts, int64_t num_sms, bool enable_pdl) {
+           int64_t columns_per_output, int64_t parts, int64_t group, int64_t num_sms,
+           bool enable_pdl) {
   const fictl::GemmCall call{a_name.c_str(),
                              b_name.c_str(),
                              out,
@@ -34,6 +35,7 @@ void dense(std::string op, std::string a_name, std::string b_name, View out, Vie
                              alpha,
                              beta,
                              parts,
+                             group,
                              num_sms,
                              enable_pdl};
   fictl::check_gemm(op.c_str(), call, columns_per_output);

@@ -33,7 +33,7 @@ def tactics(backend: str) -> Iterator[Tactic]:
 
 
 @op(
-    backends={"sm80": ">=8.0", "cublas": ">=8.0"},
+    backends={"sm90": "9.0a", "sm80": ">=8.0", "cublas": ">=8.0"},
     dtypes="bf16 f16",
     devices="cuda emu",
     mutates="out",
@@ -69,9 +69,9 @@ def dense(
         which columns 2j and 2j + 1 become one: silu or gelu of the first, times the second.
     out: (..., m, n), or (..., m, n / 2) of swiglu and geglu; not in a or b. None allocates it.
     out_dtype: bf16, fp16 or fp32. None is out's, or a's.
-    backend: "sm80": kernels on mma.sync; "cublas": torch's functions, one call where cuBLAS
-        has the product with its bias or c, else fp32 between torch's kernels. "auto": the first of
-        ours that runs on the GPU.
+    backend: "sm90": kernels on wgmma and bulk copies; "sm80": on mma.sync; "cublas": torch's
+        functions, one call where cuBLAS has the product with its bias or c, else fp32 between
+        torch's kernels. "auto": the first of ours that runs on the GPU.
     tactic: how the kernel tiles the product. None: the one tuned for such sizes, or the model's.
     enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
@@ -99,7 +99,7 @@ def dense(
 
 
 @op(
-    backends={"sm80": ">=8.0", "cublas": ">=8.0"},
+    backends={"sm90": "9.0a", "sm80": ">=8.0", "cublas": ">=8.0"},
     dtypes="bf16 f16",
     devices="cuda emu",
     mutates="out",
@@ -146,7 +146,7 @@ def linear_silu(
 
 
 @op(
-    backends={"sm80": ">=8.0", "cublas": ">=8.0"},
+    backends={"sm90": "9.0a", "sm80": ">=8.0", "cublas": ">=8.0"},
     dtypes="bf16",
     devices="cuda emu",
     mutates="out",
@@ -193,7 +193,7 @@ def mm_bf16(
 
 
 @op(
-    backends={"sm80": ">=8.0", "cublas": ">=8.0"},
+    backends={"sm90": "9.0a", "sm80": ">=8.0", "cublas": ">=8.0"},
     dtypes="bf16",
     devices="cuda emu",
     mutates="out",
@@ -226,7 +226,7 @@ def bmm_bf16(
 
 
 @op(
-    backends={"sm80": ">=8.0", "cublas": ">=8.0"},
+    backends={"sm90": "9.0a", "sm80": ">=8.0", "cublas": ">=8.0"},
     dtypes="bf16 f16",
     devices="cuda emu",
     mutates="c",

@@ -37,7 +37,9 @@ def _flops(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
 {% for rule in (spelled.constraints if defined is defined else []) if rule not in rules %}
 {% set _ = rules.append(rule) %}
 {% endfor %}
+{% if rules %}
 {{ py_literal("    constraints=(", rules, "),") }}
+{% endif %}
     # A sum of thousands of products may come near 0, and keeps the rounding of what it was before.
     tolerances={"float16": (2e-3, 1e-2), "bfloat16": (1.6e-2, 1e-2)},
     flops=_flops,

@@ -120,7 +120,8 @@ template <int WAY>
 __global__ void Exchange(uint32_t* out) {
   extern __shared__ uint32_t dynamic[];
   __shared__ uint32_t early[1], mail[16];
-  if (rank() % 2 && threadIdx.x == 0) early[0] = 5;  // Not all blocks come to the variables in the same order.
+  if (rank() % 2 && threadIdx.x == 0)
+    early[0] = 5;  // Not all blocks come to the variables in the same order.
   if (threadIdx.x < 16) mail[threadIdx.x] = 0;
   dynamic[threadIdx.x] = 0;
   if (threadIdx.x == 0) early[0] = 7;

@@ -167,6 +167,27 @@ __global__ void Plain(const uint8_t* in, uint8_t* out, uint32_t bytes, int which
   fictl::device::bulk_wait<0>();
 }
 
+// Within shared memory, as between the blocks of a cluster.
+__global__ void Within(const int* in, int* out) {
+  __shared__ alignas(128) int tiles[2][64];
+  __shared__ Mbarrier barrier;
+  tiles[0][threadIdx.x] = in[threadIdx.x];
+  if (threadIdx.x == 0) barrier.init(1);
+  fictl::device::fence_async_shared();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    barrier.arrive_and_expect(sizeof(tiles[0]));
+    asm volatile(
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(shared_address(tiles[1])),
+        "r"(shared_address(tiles[0])), "r"(static_cast<uint32_t>(sizeof(tiles[0]))),
+        "r"(barrier.address())
+        : "memory");
+  }
+  barrier.wait(0);
+  out[threadIdx.x] = tiles[1][threadIdx.x];
+}
+
 // Two groups: the first has been written when one may be pending.
 __global__ void Groups(int* out, int pending) {
   __shared__ alignas(128) int tiles[3][32];
@@ -249,6 +270,11 @@ extern "C" int store_box(const CUtensorMap* map, int rank, const int* at, uint32
 
 extern "C" int plain(const uint8_t* in, uint8_t* out, uint32_t bytes, int which) {
   Plain<<<1, 32, bytes>>>(in, out, bytes, which);
+  return finish();
+}
+
+extern "C" int within(const int* in, int* out) {
+  Within<<<1, 64>>>(in, out);
   return finish();
 }
 

@@ -67,7 +67,8 @@ __device__ void multiply(Shared& shared, float (&d)[kN / 2], int group, int step
     wgmma_commit();
     wgmma_wait<1>();
     if (step > 0) {
-      if (threadIdx.x % 32 == 0) shared.ring.release(before);
+      // Any lane may: its wait covers all that its warp has read.
+      if (threadIdx.x % 32 == 31) shared.ring.release(before);
       before.advance();
     }
   }

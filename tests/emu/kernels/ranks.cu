@@ -66,10 +66,10 @@ __global__ void PushAllReduce(Peers peers, const float* in, float* out, int rank
     if (is_sentinel(mine.x)) mine.x = 0.f;
     if (is_sentinel(mine.y)) mine.y = 0.f;
     for (int to = 0; to < ranks; ++to) {
-      asm volatile("st.volatile.global.v2.f32 [%0], {%1, %2};" ::"l"(peers.data[to] + rank * n +
-                                                                     2 * i),
-                   "f"(mine.x), "f"(mine.y)
-                   : "memory");
+      asm volatile(
+          "st.volatile.global.v2.f32 [%0], {%1, %2};" ::"l"(peers.data[to] + rank * n + 2 * i),
+          "f"(mine.x), "f"(mine.y)
+          : "memory");
     }
     float2 sum = make_float2(0.f, 0.f);
     for (int from = 0; from < ranks; ++from) {

@@ -60,7 +60,7 @@ extern "C" int run(int which, int* out) {
       Flag<<<dim3(1, 1, 70000), 32>>>(out);
       break;
     case 8:
-      Flag<<<1, 32, 100 << 10>>>(out);
+      Flag<<<1, 32, 240 << 10>>>(out);
       break;
   }
   return cudaGetLastError();

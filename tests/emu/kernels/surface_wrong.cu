@@ -30,7 +30,7 @@ __global__ void large_tile(int* out) {
 
 __global__ void cluster() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-  cg::this_cluster().sync();
+  cg::this_cluster().barrier_wait();
 #endif
 }
 

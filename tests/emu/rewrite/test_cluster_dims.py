@@ -16,7 +16,10 @@ def rewritten(code: str) -> str:
 @pytest.mark.parametrize(
     ("code", "result"),
     [
-        ("void DIMS(2, 1, 1) k() { f(); }", "void  k() { ::fictl_emu_cluster_dims(2, 1, 1); f(); }"),
+        (
+            "void DIMS(2, 1, 1) k() { f(); }",
+            "void  k() { ::fictl_emu_cluster_dims(2, 1, 1); f(); }",
+        ),
         ("DIMS(N) void k(T x = {}) {}", " void k(T x = {}) { ::fictl_emu_cluster_dims(N);}"),
         ("void DIMS(2) k(); void g() {}", "void  k(); void g() {}"),
     ],

@@ -37,7 +37,7 @@ def run(emulate, device, address):
         (TILE, 7, "bad-argument", "tiles of 7", "const auto tile = cg::tiled_partition(cg"),
         (TILE, 0, "bad-argument", "tiles of 0", "const auto tile = cg::tiled_partition(cg"),
         (LARGE, 0, "missing", "reduce() of a tile of 64 threads", "cg::reduce(tile"),
-        (CLUSTER, 0, "missing", "cluster_group::sync()", "this_cluster().sync()"),
+        (CLUSTER, 0, "barrier-mismatch", "has not arrived", "this_cluster().barrier_wait()"),
         (NOT_SHARED, 0, "bad-address", "not to shared memory", "__cvta_generic_to_shared"),
         (COPY, 3, "bad-argument", "of 3 bytes", "__pipeline_memcpy_async(words"),
         (TRAP, 0, "trap", "", "__trap()"),

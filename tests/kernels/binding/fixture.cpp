@@ -2,6 +2,7 @@
 // Built twice: as modules for CUDA are, and as modules for the emulated device are (FICTL_EMU).
 #include <binding/ffi.h>
 #include <binding/rows.h>
+#include <binding/tensor_map.h>
 
 #include <fictl/device/element.cuh>
 
@@ -44,6 +45,13 @@ void check_same_shape(View out, View input) {
 }
 void check_same_dtype(View out, View input) {
   fictl::check_same_dtype(__func__, "out", out, "input", input);
+}
+
+// Of a matrix of floats, in boxes of 8 x 32.
+void tensor_map(View weight, int64_t rows, int64_t cols, int64_t pitch) {
+  const auto matrix = fictl::device::TensorMapSpec::of(weight.data<const float>());
+  const auto spec = matrix.with(cols, 1, 32).with(rows, pitch, 8);
+  fictl::translate([&] { return fictl::tensor_map(kLaunch, "weight", spec); });
 }
 
 void check_device_of_type(int type, int id) {
@@ -158,6 +166,7 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_dtype, check_dtype);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_dim, check_dim);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_same_shape, check_same_shape);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_same_dtype, check_same_dtype);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(tensor_map, tensor_map);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_device_of_type, check_device_of_type);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_same_device, check_same_device);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(dispatch_dtype, dispatch_dtype);

@@ -40,21 +40,30 @@ def test_tiles_of_sm80(shape: tuple[int, ...], tile: tuple[int, int]) -> None:
     assert (chosen.tile_m, chosen.tile_n) == tile
 
 
-@pytest.mark.parametrize("m", [1, 8, 9, 16, 33, 64])
+@pytest.mark.parametrize("m", [1, 8, 9, 16])
 def test_few_tokens_swap_the_operands_of_sm90(m: int) -> None:
     chosen = choose("sm90", None, H200, 1, m, 8192, 8192)
     assert chosen.swap
     assert m <= chosen.tile_n < 2 * max(m, 8)
 
 
-def test_a_large_square_takes_the_largest_tile_of_sm90() -> None:
-    assert choose("sm90", None, H200, 1, 8192, 8192, 8192) == SM90[0].tactic._replace(parts=1)
+def test_many_tokens_do_not() -> None:
+    assert not choose("sm90", None, H200, 1, 8192, 8192, 8192).swap
 
 
 def test_k_is_split_where_tiles_leave_sms_empty_and_nowhere_else() -> None:
     assert choose("sm80", None, A100, 1, 16, 256, 7168).parts > 1
     assert choose("sm80", None, A100, 1, 4096, 4096, 4096).parts == 1
     assert choose("sm80", None, A100, 1, 16, 256, 2 * LEAST_K - 1).parts == 1
+
+
+def test_only_the_tiles_of_the_last_round_are_divided_on_sm90() -> None:
+    """Nine tiles on eight SMs: the ninth would take a round by itself."""
+    one = SM90[0]._replace(tactic=Tactic(128, 256, "cooperative"))
+    tactics = prepared((one,), FLOPS_A_CLOCK["sm90"])
+    assert soonest(tactics, 8, 1, 9 * 128, 256, 16384).parts > 1
+    assert soonest(tactics, 8, 1, 8 * 128, 256, 16384).parts == 1
+    assert soonest(prepared(SM80[:1], 2048), 8, 1, 9 * 128, 128, 16384).parts == 1
 
 
 def test_parts_that_a_tactic_names_are_kept_and_others_chosen() -> None:

@@ -12,6 +12,7 @@ from fictl.kernels.gemm.dense.op import bmm_bf16, dense, gemm_alpha_beta, linear
 BF16, FP16 = torch.bfloat16, torch.float16
 # Each configuration is a compile: most tests share that of the tile of 16 x 64 with bf16.
 SMALL = SM80[2].tactic
+SMALL_TILE = {"backend": "sm80", "tactic": SMALL}
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def _product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 def test_one_to_three_tiles_and_one_more(m: int, k: int, randn) -> None:
     for n in (1, 64, 65, 193):
         a, b = randn(m, k), randn(n, k)
-        _close(dense(a, b, backend="sm80", tactic=SMALL), _product(a, b))
+        _close(dense(a, b, **SMALL_TILE), _product(a, b))
 
 
 @pytest.mark.parametrize("known", SM80[:2], ids=["128x128", "64x64"])
@@ -61,13 +62,13 @@ def test_parts_of_k_are_summed_in_their_order(parts: int, randn) -> None:
 @pytest.mark.parametrize("shape", [(0, 8, 8), (8, 0, 8), (0, 0, 0)])
 def test_no_elements_are_no_work(shape: tuple[int, int, int], randn) -> None:
     m, n, k = shape
-    assert dense(randn(m, k), randn(n, k), backend="sm80", tactic=SMALL).shape == (m, n)
-    assert bmm_bf16(randn(0, m, k), randn(0, k, n), tactic=SMALL).shape == (0, m, n)
+    assert dense(randn(m, k), randn(n, k), **SMALL_TILE).shape == (m, n)
+    assert bmm_bf16(randn(0, m, k), randn(0, k, n), **SMALL_TILE).shape == (0, m, n)
 
 
 def test_no_k_leaves_c_and_bias(randn) -> None:
     c, bias = randn(3, 5), randn(5)
-    result = dense(randn(3, 0), randn(5, 0), c, bias, beta=2.0, backend="sm80", tactic=SMALL)
+    result = dense(randn(3, 0), randn(5, 0), c, bias, beta=2.0, **SMALL_TILE)
     _close(result, 2 * c.double() + bias.double())
 
 
@@ -86,8 +87,8 @@ _VIEWS = {
 @pytest.mark.parametrize("view", _VIEWS.values(), ids=_VIEWS.keys())
 def test_operands_of_any_strides(view, randn) -> None:
     a, b = randn(24, 72), randn(80, 72)
-    _close(dense(view(a), b, backend="sm80", tactic=SMALL), _product(view(a), b))
-    _close(dense(a, view(b), backend="sm80", tactic=SMALL), _product(a, view(b)))
+    _close(dense(view(a), b, **SMALL_TILE), _product(view(a), b))
+    _close(dense(a, view(b), **SMALL_TILE), _product(a, view(b)))
 
 
 def test_both_operands_are_repacked(randn) -> None:
@@ -111,7 +112,7 @@ def test_out_is_returned_and_written_alone(view, randn) -> None:
     out = view(torch.full((9, 30), 7.0, dtype=BF16, device=a.device))
     whole = out._base if out._base is not None else out
     before = whole.clone()
-    assert dense(a, b, out=out, backend="sm80", tactic=SMALL) is out
+    assert dense(a, b, out=out, **SMALL_TILE) is out
     _close(out, _product(a, b))
     out.fill_(7.0)
     assert torch.equal(whole, before)
@@ -122,47 +123,47 @@ def test_leading_dimensions(dims: str, randn) -> None:
     """Those of a become rows; those of both are broadcast."""
     a = randn(2, 3, 5, 40)
     b = randn(30, 40) if dims == "m" else randn(3, 30, 40)
-    result = dense(a, b, backend="sm80", tactic=SMALL)
+    result = dense(a, b, **SMALL_TILE)
     _close(result, _product(a, b))
     out = torch.empty_like(result)
-    assert dense(a, b, out=out, backend="sm80", tactic=SMALL) is out
+    assert dense(a, b, out=out, **SMALL_TILE) is out
     assert torch.equal(out, result)
 
 
 def test_one_matrix_for_all_of_a_batch(randn) -> None:
     a, b = randn(4, 6, 33), randn(10, 33).expand(4, 10, 33)
-    _close(dense(a, b, backend="sm80", tactic=SMALL), _product(a, b))
+    _close(dense(a, b, **SMALL_TILE), _product(a, b))
     aligned = randn(10, 32).expand(4, 10, 32)
-    _close(dense(randn(4, 6, 32) * 0, aligned, tactic=SMALL), torch.zeros(4, 6, 10).double())
+    _close(dense(randn(4, 6, 32) * 0, aligned, **SMALL_TILE), torch.zeros(4, 6, 10).double())
 
 
 def test_mm_takes_weights_of_either_order(randn) -> None:
     a, weight = randn(6, 40), randn(30, 40)
     expected = _product(a, weight)
-    _close(mm_bf16(a, weight.T, tactic=SMALL), expected)
-    _close(mm_bf16(a, weight.T.contiguous(), tactic=SMALL), expected)
+    _close(mm_bf16(a, weight.T, **SMALL_TILE), expected)
+    _close(mm_bf16(a, weight.T.contiguous(), **SMALL_TILE), expected)
 
 
 def test_batches(randn) -> None:
     a, b = randn(3, 6, 40), randn(3, 30, 40)
-    _close(bmm_bf16(a, b.mT, tactic=SMALL), _product(a, b))
+    _close(bmm_bf16(a, b.mT, **SMALL_TILE), _product(a, b))
     shared_rows = randn(6, 3, 40).transpose(0, 1)
-    _close(bmm_bf16(shared_rows, b.mT, tactic=SMALL), _product(shared_rows, b))
+    _close(bmm_bf16(shared_rows, b.mT, **SMALL_TILE), _product(shared_rows, b))
 
 
 @pytest.mark.parametrize("activation", FUNCTIONS)
 def test_activations_with_bias_and_c(activation: str, randn) -> None:
     a, b, c, bias = randn(18, 72), randn(70, 72), randn(18, 70), randn(70)
     x = 0.5 * _product(a, b) - 2.0 * c.double() + bias.double()
-    result = dense(a, b, c, bias, 0.5, -2.0, activation, backend="sm80", tactic=SMALL)
+    result = dense(a, b, c, bias, 0.5, -2.0, activation, **SMALL_TILE)
     _close(result, FUNCTIONS[activation](x))
     _close(dense(a, b, c, bias, 0.5, -2.0, activation, backend="cublas"), FUNCTIONS[activation](x))
 
 
 def test_a_linear_layer_and_its_silu_are_one_call(randn) -> None:
     x, weight, bias = randn(2, 9, 72), randn(70, 72), randn(70)
-    expected = dense(x, weight, bias=bias, activation="silu", tactic=SMALL)
-    assert torch.equal(linear_silu(x, weight, bias, tactic=SMALL), expected)
+    expected = dense(x, weight, bias=bias, activation="silu", **SMALL_TILE)
+    assert torch.equal(linear_silu(x, weight, bias, **SMALL_TILE), expected)
     with pytest.raises(ValueError, match="'input' and 'weight' have shapes"):
         linear_silu(x, weight[:, 1:])
 
@@ -181,19 +182,19 @@ def test_dtypes_of_operands_and_outputs(dtype: torch.dtype, out_dtype: torch.dty
 def test_the_result_is_rounded_once(randn) -> None:
     """fp32 sums of few products are nearly exact, so the error is that of bf16 alone."""
     a, b, bias = randn(16, 16), randn(64, 16), randn(64)
-    result = dense(a, b, bias=bias, backend="sm80", tactic=SMALL).double()
+    result = dense(a, b, bias=bias, **SMALL_TILE).double()
     torch.testing.assert_close(result, _product(a, b) + bias.double(), rtol=1.01 * 2**-8, atol=1e-5)
 
 
 def test_nan_and_infinity_are_as_in_ieee(randn) -> None:
     a, b = randn(20, 40), randn(70, 40)
     a[3, 5], a[4, 6], b[7, 8] = float("nan"), float("inf"), float("-inf")
-    result = dense(a, b, backend="sm80", tactic=SMALL)
+    result = dense(a, b, **SMALL_TILE)
     torch.testing.assert_close(
         result.double(), _product(a, b), rtol=1.7e-2, atol=1e-3, equal_nan=True
     )
     c = torch.full((20, 70), float("nan"), dtype=BF16, device=a.device)
-    assert torch.equal(dense(a, b, c, beta=0.0, tactic=SMALL).nan_to_num(), result.nan_to_num())
+    assert torch.equal(dense(a, b, c, beta=0.0, **SMALL_TILE).nan_to_num(), result.nan_to_num())
 
 
 def test_relu_keeps_nan(randn) -> None:
@@ -205,7 +206,7 @@ def test_relu_keeps_nan(randn) -> None:
 def test_c_may_be_out(randn) -> None:
     a, b, c = randn(18, 72), randn(70, 72), randn(18, 70)
     expected = _product(a, b) + 0.5 * c.double()
-    assert dense(a, b, c, beta=0.5, out=c, backend="sm80", tactic=SMALL) is c
+    assert dense(a, b, c, beta=0.5, out=c, **SMALL_TILE) is c
     _close(c, expected)
 
 
@@ -214,7 +215,7 @@ def test_gemm_alpha_beta_writes_c(num_sms: int | None, randn) -> None:
     a, b, c = randn(72, 40), randn(72, 150), randn(40, 150)
     expected = 0.5 * a.double().T @ b.double() + 2.0 * c.double()
     result = gemm_alpha_beta(
-        a, b, c, trans_a=True, trans_b=False, alpha=0.5, beta=2.0, num_sms=num_sms, tactic=SMALL
+        a, b, c, trans_a=True, trans_b=False, alpha=0.5, beta=2.0, num_sms=num_sms, **SMALL_TILE
     )
     assert result is c
     _close(c, expected)
@@ -229,7 +230,7 @@ def test_rows_side_by_side_in_one_buffer(randn) -> None:
     buffer = randn(6, 100)
     a, out, b = buffer[:, :40], buffer[:, 40:70], randn(30, 40)
     expected = _product(a, b)
-    dense(a, b, out=out, backend="sm80", tactic=SMALL)
+    dense(a, b, out=out, **SMALL_TILE)
     _close(out, expected)
 
 

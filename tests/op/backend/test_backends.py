@@ -31,7 +31,7 @@ def attend(q: Any, scale: float = 1.0, backend: str = "auto", *, out: Any = None
 
 
 def declared(**said: Any) -> Any:
-    backends = {"sm90": "9.0a", "small": ">=8.0", "any": ">=7.5"}
+    backends = {"sm100": "10.0a", "small": ">=8.0", "any": ">=7.5"}
     return op(**{"backends": backends, "dtypes": "f32", "mutates": "out", "trace": TRACE, **said})(
         attend
     )
@@ -51,7 +51,7 @@ def test_the_first_that_can_is_handed_over() -> None:
 
 
 def test_the_op_runs_on_what_one_of_its_backends_runs_on() -> None:
-    function = declared(backends={"a": "9.0a", "b": "10.0f"})
+    function = declared(backends={"a": "10.0a", "b": "10.0f"})
     assert function.op.supports(function.op.archs.clauses[0].exact.plain)
     assert function.is_compute_capability_supported(103)
     assert not function.is_compute_capability_supported(80)
@@ -59,14 +59,14 @@ def test_the_op_runs_on_what_one_of_its_backends_runs_on() -> None:
 
 def test_a_backend_asked_for_is_refused_with_its_reason() -> None:
     with pytest.raises(
-        ValueError, match=r"'sm90' \(asked for.*runs on 9.0a, and the emulated device is 8.9"
+        ValueError, match=r"'sm100' \(asked for.*runs on 10.0a, and the emulated device is 9.0"
     ):
-        declared()(SMALL, backend="sm90")
+        declared()(SMALL, backend="sm100")
 
 
 def test_where_none_can_every_reason_is_said() -> None:
-    function = declared(backends={"sm90": "9.0a", "small": ">=8.0"}, checks={"small": short})
-    with pytest.raises(ValueError, match=r"no backend runs(.|\n)*9\.0a(.|\n)*head_dim is above"):
+    function = declared(backends={"sm100": "10.0a", "small": ">=8.0"}, checks={"small": short})
+    with pytest.raises(ValueError, match=r"no backend runs(.|\n)*10\.0a(.|\n)*head_dim is above"):
         function(LARGE)
 
 
@@ -77,7 +77,7 @@ def test_a_heuristic_orders_those_that_can() -> None:
 
 def test_a_heuristic_that_leaves_nothing_is_named() -> None:
     with pytest.raises(UsageError, match="prefers"):
-        declared(heuristic=lambda suitable: ["sm90"])(SMALL)
+        declared(heuristic=lambda suitable: ["sm100"])(SMALL)
 
 
 def test_a_check_runs_once_for_calls_that_differ_in_a_var_axis_only() -> None:

@@ -24,10 +24,10 @@ def small(group: int) -> bool | str:
 
 def backends(**changes: Any) -> PlannedBackends:
     arguments: dict[str, Any] = {
-        "backends": {"hopper": "9.0a", "tensor": ">=8.0", "cuda": ""},
+        "backends": {"blackwell": "10.0a", "tensor": ">=8.0", "cuda": ""},
         "facts": ("group",),
         "checks": {"cuda": small},
-        "names": {"fa2": ("cuda", "tensor"), "fa3": ("hopper",)},
+        "names": {"fa2": ("cuda", "tensor"), "fa3": ("blackwell",)},
         "why": {"cuda": "as asked for"},
     }
     return PlannedBackends(**{**arguments, **changes})
@@ -36,7 +36,7 @@ def backends(**changes: Any) -> PlannedBackends:
 def test_auto_is_the_first_that_runs_here() -> None:
     choice = backends().choose("Decode", CPU, "auto", 1)
     assert choice.backend == "tensor"
-    assert choice.why == "backend='auto', runs on 9.0a, and the emulated device is 8.9"
+    assert choice.why == "backend='auto', runs on 10.0a, and the emulated device is 9.0"
 
 
 def test_a_word_stands_for_several_backends() -> None:
@@ -54,7 +54,7 @@ def test_a_backend_may_be_asked_for_by_its_own_name() -> None:
 
 def test_where_none_runs_the_reasons_are_in_the_error() -> None:
     with pytest.raises(
-        BackendRefused, match=r"'hopper' .*runs on 9.0a, and the emulated device is"
+        BackendRefused, match=r"'blackwell' .*runs on 10.0a, and the emulated device is"
     ):
         backends().choose("Decode", CPU, "fa3", 1)
 
@@ -62,7 +62,7 @@ def test_where_none_runs_the_reasons_are_in_the_error() -> None:
 def test_an_unknown_word_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(InvalidValue, match="Decode: unknown backend 'cudnn'") as caught:
         backends().choose("Decode", CPU, "cudnn", 1)
-    assert caught.value.hint == "one of hopper, tensor, cuda, fa2, fa3 or auto"
+    assert caught.value.hint == "one of blackwell, tensor, cuda, fa2, fa3 or auto"
 
 
 def test_words_for_users_are_listed() -> None:
@@ -84,7 +84,7 @@ def test_a_choice_is_made_once_for_the_same_facts() -> None:
 
 def test_every_backend_that_a_word_stands_for_has_a_verdict() -> None:
     explanation = backends().explain("Decode", CPU, "auto", 9)
-    assert [verdict.backend for verdict in explanation.verdicts] == ["hopper", "tensor", "cuda"]
+    assert [verdict.backend for verdict in explanation.verdicts] == ["blackwell", "tensor", "cuda"]
     assert explanation.suitable == ("tensor",)
 
 

@@ -48,7 +48,7 @@ def attention(q: Any, k: Any, backend: str = "auto") -> Any:
     return backend
 
 
-@supported_compute_capability([80, 89])
+@supported_compute_capability([80, 90])
 def _small(q: Any) -> bool:
     return q.shape[-1] <= 256  # type: ignore[no-any-return]
 

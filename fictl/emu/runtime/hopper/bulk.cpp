@@ -147,6 +147,8 @@ void Load::complete() {
     tell(to, check::AsyncWay::kHasWritten);
     Mbarrier& barrier = mbarrier_at(to.block->shared.base + to.barrier, "the end of a copy", pc);
     check::async_completed(ticket_, barrier);
+    barrier.latest = text();
+    barrier.latest_pc = pc;
     complete_bytes(barrier, bytes(), pc);
   }
 }

@@ -51,7 +51,7 @@ class Box {
     if (memcmp(&now, &map_, sizeof now) != 0) stop_edited(text(), pc);
   }
   std::string text() const {
-    return "box " + in_braces(map_.box, map_.rank) + " at " + in_braces(at_, map_.rank);
+    return "box " + in_braces(map_.box, map_.rank) + ", corner " + in_braces(at_, map_.rank);
   }
 
   // Calls visit(offset in the box, bytes before it in the row, address, bytes) for each row: what

@@ -181,9 +181,9 @@ CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t ran
     return refuse("bad-tensor-map", "cuTensorMapEncodeTiled: " + broken, CUDA_ERROR_INVALID_VALUE,
                   caller);
   }
-  const TensorMap made = encoded(asked);
+  const TensorMap content = encoded(asked);
   memset(static_cast<void*>(map), 0, sizeof *map);
-  memcpy(static_cast<void*>(map), &made, sizeof made);
+  memcpy(static_cast<void*>(map), &content, sizeof content);
   return CUDA_SUCCESS;
 }
 

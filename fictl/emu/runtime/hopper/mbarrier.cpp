@@ -100,6 +100,7 @@ void changed(Mbarrier& barrier) {
     ++barrier.phase;
     barrier.pending = barrier.expected;
     barrier.announced = 0;
+    barrier.latest.clear();
     check::barrier_advanced(barrier);
     wake(barrier);
   }
@@ -253,6 +254,7 @@ void mbarriers_after_block(const Block& block) {
     report.place(barrier.pc);
     report.text("what",
                 "the block ends with mbarrier " + name_of(barrier) + " at " + state_of(barrier));
+    add_latest_copy(report, barrier);
     check::describe_copy(report, barrier);
     report.file();
   }
@@ -308,6 +310,11 @@ std::string state_of(const Mbarrier& barrier) {
   return text;
 }
 
+void add_latest_copy(Report& report, const Mbarrier& barrier) {
+  if (barrier.latest.empty()) return;
+  report.other("the latest copy: " + barrier.latest, nullptr, barrier.latest_pc);
+}
+
 const Mbarrier* mbarrier_without_bytes(const Block& block) {
   for (const auto& [offset, barrier] : block.mbarriers) {
     if (!barrier.waiting.empty() && barrier.pending == 0) return &barrier;
@@ -335,7 +342,7 @@ void fictl_emu_mbarrier_init(void* address, uint32_t count) {
          "the count is the number of arrivals that end a phase", pc);
   }
   Mbarrier& barrier = spot.block->mbarriers[spot.offset];
-  barrier = Mbarrier{spot.block, spot.offset, pc, count, count, 0, 0, 0, {}};
+  barrier = Mbarrier{spot.block, spot.offset, pc, count, count};
   check::barrier_begins(barrier);
   write_word(barrier);
   note_deed();

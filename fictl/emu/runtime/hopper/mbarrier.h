@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "report.h"
 #include "state.h"
 
 namespace fictl_emu {
@@ -35,6 +36,8 @@ int index_of(const Mbarrier& barrier);
 std::string named_barriers_json();
 // "parity 0, 1 of 2 arrivals missing, 4096 of 8192 bytes missing".
 std::string state_of(const Mbarrier& barrier);
+// The latest copy that has counted in the open phase, if any.
+void add_latest_copy(Report& report, const Mbarrier& barrier);
 // A barrier that has all arrivals, and never the bytes that it expects; null if none is.
 const Mbarrier* mbarrier_without_bytes(const Block& block);
 

@@ -205,7 +205,7 @@ __device__ void multiply(DenseSm80Warp<Config>& warp,
 template <typename Config>
 __device__ void compute_tile(const GemmProblem<typename Config::T, typename Config::Out>& problem,
                              const typename Config::Epilogue& epilogue, const DenseWork& work,
-                             const PartialSums& partial, char* shared) {
+                             const SplitSums& partial, char* shared) {
   DenseSm80Warp<Config> warp;
   multiply<Config>(warp, problem, work, shared);
   warp.each([&](float2 sums, int row, int column) {
@@ -227,7 +227,7 @@ template <typename Config>
 __global__ void __launch_bounds__(DenseSm80Shape<Config>::kThreads)
     DenseSm80Kernel(const GemmProblem<typename Config::T, typename Config::Out> problem,
                     const typename Config::Epilogue epilogue, const TileOrder order,
-                    const PartialSums partial) {
+                    const SplitSums partial) {
   using Shape = DenseSm80Shape<Config>;
   extern __shared__ __align__(128) char shared[];
   const int tiles = order.matrix.divisor() * problem.batch;
@@ -252,7 +252,7 @@ int64_t dense_sm80_workspace(const GemmProblem<typename Config::T, typename Conf
                              int parts) {
   if (problem.empty()) return 0;
   return repack_bytes<Config::kMajorA, Config::kMajorB>(problem) +
-         PartialSums::of(problem, parts).bytes();
+         SplitSums::of(problem, parts).bytes();
 }
 
 // `parts`: of k, which are summed in their order; at most one for each stage of k is useful.
@@ -271,7 +271,8 @@ cudaError_t DenseSm80(GemmProblem<typename Config::T, typename Config::Out> prob
   const int64_t tiles_m = device::ceil_div(problem.m, Shape::kM);
   const int64_t tiles_n = device::ceil_div(problem.n, Shape::kN);
   const int64_t blocks = tiles_m * tiles_n * problem.batch;
-  if (blocks > INT32_MAX || parts < 1 || parts > 65535) return cudaErrorInvalidConfiguration;
+  constexpr int kMostBlocks = 1 << 30;  // so that a block's next tile has a number, too
+  if (blocks > kMostBlocks || parts < 1 || parts > 65535) return cudaErrorInvalidConfiguration;
   const int64_t stages = device::ceil_div(problem.k, Shape::kK);
   TileOrder order;
   order.tiles_m = device::Divisor(static_cast<int>(tiles_m));
@@ -279,7 +280,7 @@ cudaError_t DenseSm80(GemmProblem<typename Config::T, typename Config::Out> prob
   order.group = device::Divisor(static_cast<int>(TileOrder::kGroupRows * tiles_n));
   order.matrix = device::Divisor(static_cast<int>(tiles_m * tiles_n));
   order.k_a_part = static_cast<int>(device::ceil_div(stages, parts)) * Shape::kK;
-  const PartialSums partial = PartialSums::of(problem, parts);
+  const SplitSums partial = SplitSums::of(problem, parts);
   device::LaunchConfig config;
   const int64_t at_once = problem.limited ? problem.sm_count : blocks;
   config.grid = dim3(static_cast<unsigned>(blocks < at_once ? blocks : at_once),

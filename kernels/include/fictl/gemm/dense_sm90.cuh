@@ -74,7 +74,7 @@ template <typename Tile>
 __device__ void add_later_parts(Sums<Tile>& sums, const PartialSums<Tile>& partial,
                                 const WorkPlan& work, WorkItem item, int worker, int rank, int part,
                                 int thread) {
-  const int64_t tile_end = int64_t{item.tile - work.whole + 1} * work.steps;
+  const int tile_end = (item.tile - work.whole + 1) * work.steps;
   for (int other = worker + 1; work.before(other) < tile_end; ++other) {
     if (work.before(other) == work.before(other + 1)) continue;  // has nothing
     partial.add(sums, other * Tile::kClusterBlocks + rank, part, thread);
@@ -159,6 +159,9 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
         at.skip(item.steps());
         continue;
       }
+      // Why here: divisions take registers, which are sums after this.
+      const auto start =
+          sm90::tile_start<Tile>(arguments.order, arguments.x_rows, item.tile, place);
       Sums<Tile> sums;
       if constexpr (Tile::kPingPong) my_turn.sync();
       multiply_stages<T, Tile, Stage, kMajorX, kMajorY>(sums, shared, at, first_row, item.steps(),
@@ -174,8 +177,6 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
         sm90::add_later_parts<Tile>(sums, arguments.partial, arguments.work, item, worker, rank,
                                     part, thread);
       }
-      const auto start =
-          sm90::tile_start<Tile>(arguments.order, arguments.x_rows, item.tile, place);
       if constexpr (Tile::kExchanged) {
         out.store(sums, start.batch, start.y, start.x + first_row, start.x + arguments.x_rows);
       } else {
@@ -189,7 +190,56 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 #endif
 }
 
-// Whether the copy engine can address a matrix: the base and all strides are multiples of 16 bytes.
+namespace sm90 {
+
+// Blocks that a plan takes to run at once at most: the SMs of a whole chip.
+constexpr int kMostBlocks = 144;
+
+template <device::Major kMajor>
+struct MajorValue {
+  static constexpr device::Major kValue = kMajor;
+};
+
+inline int tiles_of(int extent, int tile) { return extent / tile + (extent % tile != 0); }
+
+// Rows of X that a tile takes. Weights of few rows of A are read as fast as memory gives them if
+// all SMs read as long: 28672 rows are 448 tiles of 64, 3.39 for each of 132 SMs, so that most wait
+// for the last; but 512 tiles of 56, 3.88 for each.
+template <typename Tile, device::Major kMajorX>
+int rows_a_tile(int x_extent, int64_t other_tiles, int sm_count) {
+  constexpr bool kMayBeLess =
+      Tile::kExchanged && kMajorX == device::Major::kK && Tile::kClusterBlocks == 1;
+  if (!kMayBeLess) return Tile::kX;
+  const auto rows_of_busiest = [&](int rows) {
+    const int64_t tiles = tiles_of(x_extent, rows) * other_tiles;
+    return (tiles + sm_count - 1) / sm_count * rows;
+  };
+  int best = Tile::kX;
+  for (int rows = Tile::kX - 8; rows > Tile::kX / 2; rows -= 8) {
+    if (rows_of_busiest(rows) < rows_of_busiest(best)) best = rows;
+  }
+  return best;
+}
+
+template <typename Tile>
+WorkPlan plan_work(int64_t tiles, int steps, int sm_count, int parts) {
+  const int64_t most = std::max(1, std::min(sm_count, kMostBlocks) / Tile::kClusterBlocks);
+  const int64_t rounds = tiles / most * most;
+  const bool divide = parts > 1 && (tiles - rounds) * steps <= INT32_MAX;
+  const int64_t whole = divide ? rounds : tiles;
+  const int64_t divided = (tiles - whole) * std::min(parts, steps);
+  return {tiles, whole, steps, std::min(most, std::max(whole, divided))};
+}
+
+// A stride that a map accepts: that of a dimension of one element may be anything.
+inline int64_t usable_stride(int64_t extent, int64_t stride) {
+  return extent > 1 ? stride : int64_t{kPanelK};
+}
+
+}  // namespace sm90
+
+// Tells whether the copy engine can address a matrix: the base and all strides are multiples of 16
+// bytes.
 template <typename U>
 bool bulk_addressable(const U* data, int64_t rows, int64_t row_stride, int64_t batch,
                       int64_t batch_stride) {
@@ -201,64 +251,64 @@ bool bulk_addressable(const U* data, int64_t rows, int64_t row_stride, int64_t b
          fits(batch, batch_stride);
 }
 
-namespace sm90 {
-
-template <device::Major kMajor>
-struct MajorValue {
-  static constexpr device::Major kValue = kMajor;
-};
-
-// A stride that counts for nothing, as there is one row, is made one that a map accepts.
-inline int64_t usable_stride(int64_t extent, int64_t stride) {
-  return extent > 1 ? stride : int64_t{kPanelK};
+// Bytes of workspace that DenseSm90() needs to divide tiles into `parts`.
+template <typename Tile, typename T, typename Out>
+int64_t dense_sm90_workspace(const GemmProblem<T, Out>& p, int parts) {
+  if (parts <= 1 || p.empty()) return 0;
+  const int x_extent = Tile::kExchanged ? p.n : p.m, y_extent = Tile::kExchanged ? p.m : p.n;
+  // Half a tile: the fewest rows that rows_a_tile() gives.
+  const int64_t tiles = int64_t{sm90::tiles_of(x_extent, Tile::kX / 2)} *
+                        sm90::tiles_of(y_extent, Tile::kY) * p.batch * Tile::kClusterBlocks;
+  return PartialSums<Tile>::bytes(
+      static_cast<int>(std::min<int64_t>(tiles * parts, sm90::kMostBlocks)));
 }
 
-template <typename Tile>
-WorkPlan plan_work(int64_t tiles, int steps, int sm_count, bool divide) {
-  constexpr int kLeastSteps = 4;  // of a part, so that it is worth its sums' way through memory
-  const int64_t most = std::max(1, sm_count / Tile::kClusterBlocks);
-  WorkPlan plan;
-  plan.tiles = static_cast<int>(tiles);
-  plan.steps = steps;
-  plan.whole = static_cast<int>(divide ? tiles / most * most : tiles);
-  const int64_t parts = (tiles - plan.whole) * std::max(1, steps / kLeastSteps);
-  plan.workers = static_cast<int>(std::min(most, std::max<int64_t>(plan.whole, parts)));
-  return plan;
-}
-
-}  // namespace sm90
-
-// Bytes of workspace that Dense() needs to divide tiles.
-template <typename Tile>
-int64_t dense_workspace_bytes(int sm_count) {
-  return PartialSums<Tile>::bytes(sm_count);
-}
-
-// `divide`: tiles that do not fill a round of the SMs are divided along K; needs workspace.
+// D = epilogue(A B^T) by tiles of this shape. `parts` above 1: tiles that do not fill a round of
+// the SMs are divided along K, into that many parts or as many as there are SMs for. `group`: rows
+// of tiles that run together; of 16, a wave of 132 tiles reads 16 + 9 strips.
+//
 // Requires k > 0, and operands that bulk_addressable() accepts, whose contiguous dimensions are
-// kMajorA and kMajorB.
+// kMajorA and kMajorB. D may have any row stride; rows of multiples of 16 bytes are faster.
 template <typename Tile, device::Major kMajorA, device::Major kMajorB, typename T, typename Out,
           typename Epilogue>
-cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, bool divide,
-                      int group, int x_rows, cudaStream_t stream, bool pdl) {
+cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, int parts = 1,
+                      int group = 16, cudaStream_t stream = nullptr, bool pdl = false) {
+  using sm90::tiles_of;
   constexpr bool kExchanged = Tile::kExchanged;
   constexpr device::Major kMajorX = kExchanged ? kMajorB : kMajorA;
   constexpr device::Major kMajorY = kExchanged ? kMajorA : kMajorB;
   constexpr auto* kKernel = &DenseKernel<T, Out, Tile, kMajorX, kMajorY, Epilogue>;
   if (p.empty()) return cudaSuccess;
-  // Fewer rows than the tile has: exchanged tiles along K alone, which no other block shares.
-  const bool whole_tile = x_rows == Tile::kX;
-  const bool may_be_less = kExchanged && kMajorX == device::Major::kK && Tile::kClusterY == 1 &&
-                           x_rows > 0 && x_rows < Tile::kX && x_rows % 8 == 0;
-  if (!whole_tile && !may_be_less) return cudaErrorInvalidValue;
+
+  const int x_extent = kExchanged ? p.n : p.m, y_extent = kExchanged ? p.m : p.n;
+  const int y_tiles = tiles_of(y_extent, Tile::kY * Tile::kClusterY);
+  const int x_rows =
+      sm90::rows_a_tile<Tile, kMajorX>(x_extent, int64_t{y_tiles} * p.batch, p.sm_count);
+
+  const int x_tiles = tiles_of(x_extent, x_rows * Tile::kClusterX);
+  const int64_t tiles = int64_t{x_tiles} * y_tiles * p.batch;
+  if (tiles > INT32_MAX) return cudaErrorInvalidValue;
+  const WorkPlan work =
+      sm90::plan_work<Tile>(tiles, tiles_of(p.k, Tile::kStepK), p.sm_count, parts);
+
+  DenseArguments<Tile, Out, Epilogue> arguments = {{}, work};
+  arguments.epilogue = epilogue;
+  arguments.x_rows = x_rows;
+  arguments.order = {x_tiles, y_tiles, group};
+  arguments.stage_bytes =
+      Stages<Tile, kMajorX, kMajorY>::kBytes - (Tile::kX - x_rows) * Tile::kPanelsK * kRowBytes;
+  arguments.x_repeats = (kExchanged ? p.b_batch : p.a_batch) == 0;
+  arguments.y_repeats = (kExchanged ? p.a_batch : p.b_batch) == 0;
+  arguments.d = {p.d, p.m, p.n, sm90::usable_stride(p.m, p.d_row), p.d_batch, false};
+  // A bulk store of a panel would write the columns between this tile's last one and the panel's.
+  arguments.d.bulk = x_rows == Tile::kX && bulk_addressable(p.d, p.m, p.d_row, p.batch, p.d_batch);
 
   CUtensorMap maps[3] = {};
   const auto operand = [&p](auto major, const T* data, int rows, int64_t row_stride,
                             int64_t k_stride, int64_t batch_stride, int box) {
     constexpr device::Major kMajor = decltype(major)::kValue;
-    constexpr bool kAlongK = kMajor == device::Major::kK;
-    const int64_t stride =
-        kAlongK ? sm90::usable_stride(rows, row_stride) : sm90::usable_stride(p.k, k_stride);
+    const int64_t stride = kMajor == device::Major::kK ? sm90::usable_stride(rows, row_stride)
+                                                       : sm90::usable_stride(p.k, k_stride);
     return operand_map<kMajor>(data, p.batch, rows, p.k, stride, batch_stride, box);
   };
   const int x_box = x_rows / Tile::kClusterY, y_box = Tile::kY / Tile::kClusterX;
@@ -268,41 +318,16 @@ cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, bo
                          kExchanged ? x_box : y_box);
   cudaError_t status = device::make_tensor_map(kExchanged ? b : a, &maps[0]);
   if (status == cudaSuccess) status = device::make_tensor_map(kExchanged ? a : b, &maps[1]);
+  if (status == cudaSuccess && arguments.d.bulk) {
+    status = device::make_tensor_map(
+        destination_map<Tile, Out, Epilogue::kColumnsPerOutput>(arguments.d, p.batch), &maps[2]);
+  }
   if (status != cudaSuccess) return status;
 
-  constexpr int kColumnsPerOutput = Epilogue::kColumnsPerOutput;
-  DenseArguments<Tile, Out, Epilogue> arguments = {};
-  arguments.epilogue = epilogue;
-  arguments.d = {p.d, p.m, p.n, sm90::usable_stride(p.m, p.d_row), p.d_batch, false};
-  arguments.x_rows = x_rows;
-  using Stage = Stages<Tile, kMajorX, kMajorY>;
-  arguments.stage_bytes =
-      Stage::kBytes - (Tile::kX - x_rows) * Tile::kPanelsK * static_cast<uint32_t>(kRowBytes);
-  // A bulk store of a panel would write what lies between this tile's last row of X and the next.
-  arguments.d.bulk = x_rows == Tile::kX && bulk_addressable(p.d, p.m, p.d_row, p.batch, p.d_batch);
-  if (arguments.d.bulk) {
-    status = device::make_tensor_map(
-        destination_map<Tile, Out, kColumnsPerOutput>(arguments.d, p.batch), &maps[2]);
-    if (status != cudaSuccess) return status;
-  }
-
-  const auto ceil_divide = [](int x, int by) { return x / by + (x % by != 0); };
-  const int x_extent = kExchanged ? p.n : p.m, y_extent = kExchanged ? p.m : p.n;
-  arguments.order = {ceil_divide(x_extent, x_rows * Tile::kClusterX),
-                     ceil_divide(y_extent, Tile::kY * Tile::kClusterY), group};
-  const int64_t tiles = int64_t{arguments.order.rows} * arguments.order.columns * p.batch;
-  if (tiles > INT32_MAX) return cudaErrorInvalidValue;
-  const WorkPlan work =
-      sm90::plan_work<Tile>(tiles, ceil_divide(p.k, Tile::kStepK), p.sm_count, divide);
-  arguments.work = work;
-  arguments.x_repeats = (kExchanged ? p.b_batch : p.a_batch) == 0;
-  arguments.y_repeats = (kExchanged ? p.a_batch : p.b_batch) == 0;
   const int blocks = work.workers * Tile::kClusterBlocks;
   if (work.divides()) {
     if (p.workspace_bytes < PartialSums<Tile>::bytes(blocks)) return cudaErrorInvalidValue;
-    arguments.partial.sums = static_cast<float*>(p.workspace);
-    arguments.partial.flags =
-        reinterpret_cast<int*>(arguments.partial.sums + blocks * PartialSums<Tile>::kBlockFloats);
+    arguments.partial = PartialSums<Tile>::in(p.workspace, blocks);
     status =
         cudaMemsetAsync(arguments.partial.flags, 0, PartialSums<Tile>::flag_bytes(blocks), stream);
     if (status != cudaSuccess) return status;

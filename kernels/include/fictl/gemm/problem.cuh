@@ -13,6 +13,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include <fictl/device/major.cuh>
+
 namespace fictl::gemm {
 
 template <typename T, typename Out>
@@ -40,10 +42,6 @@ struct GemmProblem {
   bool empty() const { return batch == 0 || m == 0 || n == 0; }
 };
 
-// The dimension of an operand that is contiguous.
-enum class Major {
-  kK,     // rows run along k
-  kRows,  // columns do: A^T or B^T as [k][rows]
-};
+using device::Major;
 
 }  // namespace fictl::gemm

@@ -12,14 +12,14 @@
 namespace fictl::gemm {
 
 // Partial sums, [parts][batch * m][columns], columns being n rounded up to whole pairs.
-struct PartialSums {
+struct SplitSums {
   float* data;
   int parts;
   int64_t rows;
   int columns;
 
   template <typename T, typename Out>
-  static PartialSums of(const GemmProblem<T, Out>& problem, int parts) {
+  static SplitSums of(const GemmProblem<T, Out>& problem, int parts) {
     return {static_cast<float*>(problem.workspace), parts, int64_t{problem.batch} * problem.m,
             problem.n + problem.n % 2};
   }
@@ -38,8 +38,8 @@ constexpr int kSumPartsThreads = 256;
 // A thread has two neighbouring columns.
 template <typename T, typename Out, typename Epilogue>
 __global__ void __launch_bounds__(kSumPartsThreads)
-    SumPartsKernel(const GemmProblem<T, Out> problem, const Epilogue epilogue,
-                   const PartialSums sums, device::RowUnits<1> pairs, device::Divisor rows) {
+    SumPartsKernel(const GemmProblem<T, Out> problem, const Epilogue epilogue, const SplitSums sums,
+                   device::RowUnits<1> pairs, device::Divisor rows) {
   const auto mine = pairs.mine(0);
   device::pdl_wait();
   device::pdl_trigger();
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kSumPartsThreads)
 
 template <typename T, typename Out, typename Epilogue>
 cudaError_t SumParts(const GemmProblem<T, Out>& problem, const Epilogue& epilogue,
-                     const PartialSums& sums, cudaStream_t stream, bool pdl) {
+                     const SplitSums& sums, cudaStream_t stream, bool pdl) {
   if (sums.rows > INT32_MAX) return cudaErrorInvalidValue;
   const device::RowUnits<1> pairs(sums.rows, sums.columns / 2, kSumPartsThreads);
   device::LaunchConfig config;

@@ -16,7 +16,7 @@ constexpr int kChunkElements = 8;  // of 16 bits
 
 template <typename T, int kRows, int kK, Major kMajor>
 struct StageTile {
-  static constexpr bool kTransposed = kMajor == Major::kRows;
+  static constexpr bool kTransposed = kMajor == Major::kMN;
   static constexpr int kOuter = kTransposed ? kK : kRows;
   static constexpr int kInner = kTransposed ? kRows : kK;
   static constexpr int kChunks = kInner / kChunkElements;

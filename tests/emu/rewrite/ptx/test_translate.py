@@ -61,7 +61,6 @@ def test_an_instruction_becomes_a_statement(ptx: str, code: str) -> None:
     ("ptx", "named"),
     [
         ("frobnicate.u32 %0, %1;", "frobnicate.u32"),
-        ("barrier.cluster.arrive;", "barrier.cluster.arrive"),
         ("tcgen05.alloc %0;", "tcgen05.alloc"),
         ("add.rz.ftz.odd.f32 %0, %1, %2;", "add.rz.ftz.odd.f32"),
         ("mov.u32 %0, %envreg3;", "mov.u32 (the operand %envreg3)"),

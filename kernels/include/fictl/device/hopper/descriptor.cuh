@@ -17,11 +17,10 @@
 #include <stdint.h>
 
 #include <fictl/device/hopper/swizzle.cuh>
+#include <fictl/device/major.cuh>
 #include <fictl/device/shared.cuh>
 
 namespace fictl::device {
-
-enum class Major { kK, kMN };
 
 // Why two halves: the upper one never changes, and an addition to the lower one is one instruction.
 struct TileDescriptor {

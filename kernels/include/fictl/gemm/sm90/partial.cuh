@@ -18,6 +18,10 @@ struct PartialSums {
   float* sums;
   int* flags;
 
+  static PartialSums in(void* workspace, int blocks) {
+    auto* sums = static_cast<float*>(workspace);
+    return {sums, reinterpret_cast<int*>(sums + blocks * kBlockFloats)};
+  }
   static int64_t bytes(int blocks) { return blocks * (kBlockFloats * 4 + flag_bytes(1)); }
   static constexpr int64_t flag_bytes(int blocks) { return int64_t{blocks} * kConsumers * 4; }
 

@@ -44,8 +44,18 @@ struct Panel {
 
   // Where an output lies; the output of a pair of columns takes its first one's place.
   __device__ static int offset(int row, int column) {
-    return static_cast<int>(device::swizzled_byte<kSwizzle>(
-        row * kBytesARow + column / kColumnsPerOutput * static_cast<int>(sizeof(Out))));
+    return static_cast<int>(device::swizzled_byte<kSwizzle>(row * kBytesARow + bytes(column)));
+  }
+  // The same `rows` and `columns` further, both multiples of 8: the swizzle repeats after 8 rows,
+  // and 8 columns further are other bits of the address. Why: one instruction, where offset()
+  // takes several, whose results the compiler would keep in registers.
+  __device__ static int further(int offset, int rows, int columns) {
+    return (offset ^ bytes(columns)) + rows * kBytesARow;
+  }
+
+ private:
+  __device__ static int bytes(int column) {
+    return column / kColumnsPerOutput * static_cast<int>(sizeof(Out));
   }
 };
 
@@ -75,7 +85,15 @@ class TileStore {
         d_(d),
         epilogue_(epilogue),
         warpgroup_(warpgroup),
-        thread_(thread) {}
+        thread_(thread) {
+    const device::AccumulatorLayout layout{thread};
+    const int lane = thread % 32;
+    const bool is_odd = lane / 4 % 2 != 0;
+    begin_ = Tile::kExchanged
+                 ? P::offset(layout.column(0) + is_odd, (layout.row(0) - is_odd) % P::kColumns)
+             : kByMatrices ? P::offset(thread / 32 * 16 + lane % 16, lane / 16 * 8)
+                           : P::offset(layout.row(0), layout.column(0));
+  }
 
   // `row` and `column`: of the first sum, in D. Columns from `column_end` on are another tile's.
   __device__ void store(const Sums<Tile>& sums, int batch, int row, int column, int column_end) {
@@ -97,6 +115,10 @@ class TileStore {
 
  private:
   static constexpr int kColumns = P::kColumns < Tile::kY ? P::kColumns : Tile::kY;
+  // By stmatrix, 16 rows of a warp and 16 columns at a time: lane l has the address of row l % 8 of
+  // matrix l / 8.
+  static constexpr bool kByMatrices =
+      !Tile::kExchanged && kColumnsPerOutput == 1 && sizeof(Out) == 2 && kColumns % 16 == 0;
 
   __device__ void store_straight(const float (&sums)[Tile::kY / 2], int batch, int row,
                                  int column) {
@@ -122,24 +144,19 @@ class TileStore {
         outputs[part] = epilogue_({sums[i], sums[i + 1]},
                                   inside(batch, row + layout.row(i), column + layout.column(i)));
       }
-      if constexpr (kColumnsPerOutput == 1 && sizeof(Out) == 2 && kColumns % 16 == 0) {
-        put_matrices(panel, j * 8, outputs);
+      if constexpr (kByMatrices) {
+        put_matrices(panel + P::further(begin_, 0, j * 8), outputs);
       } else {
 #pragma unroll
         for (int part = 0; part < (j + 1 < kColumns / 8 ? 4 : 2); ++part) {
-          const int i = (j + part / 2) * 4 + part % 2 * 2;
-          put(panel, layout.row(i), layout.column(i), outputs[part]);
+          put(panel + P::further(begin_, part % 2 * 8, (j + part / 2) * 8), outputs[part]);
         }
       }
     }
   }
 
-  // 16 rows of a warp, 16 columns: lane l has the address of row l % 8 of matrix l / 8.
-  __device__ void put_matrices(unsigned char* panel, int column, const float2 (&outputs)[4]) const {
-    const int lane = thread_ % 32;
-    const int row = thread_ / 32 * 16 + lane % 16;
-    device::stmatrix_x4(panel + P::offset(row, column + lane / 16 * 8),
-                        device::packed<Out>(outputs[0].x, outputs[0].y),
+  __device__ static void put_matrices(unsigned char* to, const float2 (&outputs)[4]) {
+    device::stmatrix_x4(to, device::packed<Out>(outputs[0].x, outputs[0].y),
                         device::packed<Out>(outputs[1].x, outputs[1].y),
                         device::packed<Out>(outputs[2].x, outputs[2].y),
                         device::packed<Out>(outputs[3].x, outputs[3].y));
@@ -159,7 +176,9 @@ class TileStore {
       const int to_row = layout.column(i) + is_odd;
       const int to_column = layout.row(i) - is_odd;
       const float2 outputs = epilogue_(pair, inside(batch, row + to_row, column + to_column));
-      put(panels_[to_column / P::kColumns], to_row, to_column % P::kColumns, outputs);
+      // The lane's two columns are 8 apart, and in one panel.
+      unsigned char* panel = panels_[layout.row(0) / P::kColumns];
+      put(panel + P::further(begin_, i / 4 * 8, i / 2 % 2 * 8), outputs);
     }
 #pragma unroll
     for (int first = 0; first < device::kWgmmaM; first += P::kColumns) {
@@ -179,8 +198,7 @@ class TileStore {
     warpgroup_.sync();
   }
 
-  __device__ void put(unsigned char* panel, int row, int column, float2 outputs) const {
-    unsigned char* to = panel + P::offset(row, column);
+  __device__ static void put(unsigned char* to, float2 outputs) {
     if constexpr (kColumnsPerOutput == 2) {
       *reinterpret_cast<Out*>(to) = device::Element<Out>::from_float(outputs.x);
     } else if constexpr (sizeof(Out) == 4) {
@@ -224,6 +242,7 @@ class TileStore {
   const Epilogue& epilogue_;
   device::NamedBarrier warpgroup_;
   int thread_;
+  int begin_;  // of this thread's first outputs, in a panel
   int next_ = 0;
   int column_end_ = 0;
 };

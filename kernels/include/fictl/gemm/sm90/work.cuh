@@ -22,10 +22,22 @@ struct WorkPlan {
   int whole;  // tiles that are not divided
   int steps;  // of K, a tile; at least 1
   int workers;
+  // Steps of the divided tiles that each worker has; the first `longer` workers have one more.
+  // Why not computed where they are needed: a division takes registers that hold sums.
+  int share;
+  int longer;
+
+  __host__ WorkPlan(int64_t tiles, int64_t whole, int steps, int64_t workers)
+      : tiles(static_cast<int>(tiles)),
+        whole(static_cast<int>(whole)),
+        steps(steps),
+        workers(static_cast<int>(workers)),
+        share(static_cast<int>((tiles - whole) * steps / workers)),
+        longer(static_cast<int>((tiles - whole) * steps % workers)) {}
 
   // The steps of the divided tiles before those of `worker`.
-  __host__ __device__ int64_t before(int worker) const {
-    return int64_t{tiles - whole} * steps * worker / workers;
+  __host__ __device__ int before(int worker) const {
+    return worker * share + (worker < longer ? worker : longer);
   }
   __host__ __device__ bool divides() const { return whole < tiles; }
 };
@@ -51,10 +63,10 @@ class WorkList {
       return true;
     }
     if (at_ == end_) return false;
-    const int begin = static_cast<int>(at_ % plan_.steps);
-    const int64_t left = end_ - at_;
-    const int end = left < plan_.steps - begin ? begin + static_cast<int>(left) : plan_.steps;
-    *item = {plan_.whole + static_cast<int>(at_ / plan_.steps), begin, end};
+    const int begin = at_ % plan_.steps;
+    const int left = end_ - at_;
+    const int end = left < plan_.steps - begin ? begin + left : plan_.steps;
+    *item = {plan_.whole + at_ / plan_.steps, begin, end};
     at_ += end - begin;
     return true;
   }
@@ -62,8 +74,8 @@ class WorkList {
  private:
   const WorkPlan& plan_;
   int tile_;
-  int64_t at_;
-  int64_t end_;
+  int at_;
+  int end_;
 };
 
 }  // namespace fictl::gemm

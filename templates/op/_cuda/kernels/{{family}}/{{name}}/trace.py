@@ -56,13 +56,18 @@ def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 {{ py_literal("    inputs={", spelled.traced_inputs, "},") }}
 {{ py_literal("    outputs={", spelled.traced_outputs, "},") }}
     reference={{ "_expected" if reference and rounds else "_reference" }},
-{% if defined is defined %}
-{% if initial %}
+{% if defined is defined and initial %}
     init=_init,
 {% endif %}
-{% if spelled.constraints %}
-{{ py_literal("    constraints=(", spelled.constraints, "),") }}
+{% set rules = spelled.constraints | list if defined is defined else [] %}
+{# `aligned` are the axes that come in chunks of 16 bytes. #}
+{% for axis in aligned | default([]) %}
+{% set _ = rules.append('"' ~ axis ~ ' % 8 == 0"') %}
+{% endfor %}
+{% if rules %}
+{{ py_literal("    constraints=(", rules, "),") }}
 {% endif %}
+{% if defined is defined %}
     op_type={{ defined.definition.op_type | tojson }},
 {% if spelled.tags %}
 {{ py_literal("    tags=(", spelled.tags, "),") }}

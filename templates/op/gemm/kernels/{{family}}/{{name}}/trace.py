@@ -1,4 +1,4 @@
 {% set m, k = inputs[0].axis_names %}
 {% set n = inputs[1].axis_names[0] %}
-{% set aligned = [k] %}
+{% set aligned = [] %}
 {% include "_macros/gemm_trace.py" %}

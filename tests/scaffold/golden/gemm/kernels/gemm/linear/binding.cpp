@@ -1,65 +1,26 @@
 #include <binding/ffi.h>
+#include <binding/gemm_checks.h>
 
 namespace my_kernels::gemm {
-using fictl::Launch;
-using fictl::View;
-void linear(const Launch& launch, View out, View a, View b);
-}  // namespace my_kernels::gemm
+void linear(const fictl::Launch& launch, fictl::GemmCall call);
+}
 
 namespace {
 
-using fictl::ErrorKind;
-using fictl::Shape;
 using fictl::View;
 
 constexpr const char* kOp = "linear";
-
-fictl::Error error_about(const char* name) {
-  return fictl::argument_error(ErrorKind::ValueError, kOp, name);
-}
-
-void check_size(const char* name, View x, int dim, const char* other_name, View other,
-                int other_dim) {
-  if (x.size(dim) == other.size(other_dim)) return;
-  fictl::raise(error_about(name) << "has shape " << Shape{x} << "; its dimension " << dim
-                                 << " is dimension " << other_dim << " of '" << other_name
-                                 << "', which has shape " << Shape{other});
-}
-
-// Rows are copied 16 bytes at a time.
-void check_aligned_rows(const char* name, View x) {
-  constexpr int kBytes = 16;
-  const int size = x.dtype().bits / 8;
-  const int64_t pitch = x.size(0) > 1 ? x.stride(0) * size : 0;
-  if (x.numel() == 0) return;
-  if (pitch % kBytes != 0) {
-    fictl::raise(error_about(name)
-                 << "has rows " << pitch << " bytes apart, which is not a multiple of " << kBytes
-                 << "; pad them: torch.nn.functional.pad(" << name << ", (0, -" << name
-                 << ".shape[1] % " << kBytes / size << "))");
-  }
-  fictl::check_aligned(kOp, name, x, kBytes);
-}
+constexpr int kColumnsPerOutput = 1;  // as the epilogue has it
 
 void linear(View out, View a, View b) {
-  fictl::check_device(kOp, "a", a);
-  fictl::check_same_device(kOp, "b", b, "a", a);
-  fictl::check_same_device(kOp, "out", out, "a", a);
-  fictl::check_same_dtype(kOp, "b", b, "a", a);
-  fictl::check_same_dtype(kOp, "out", out, "a", a);
   fictl::check_dim(kOp, "a", a, 2);
-  fictl::check_dim(kOp, "b", b, 2);
-  fictl::check_dim(kOp, "out", out, 2);
-  check_size("b", b, 1, "a", a, 1);
-  check_size("out", out, 0, "a", a, 0);
-  check_size("out", out, 1, "b", b, 0);
-  fictl::check_last_dim_contiguous(kOp, "a", a);
-  fictl::check_last_dim_contiguous(kOp, "b", b);
-  fictl::check_last_dim_contiguous(kOp, "out", out);
-  check_aligned_rows("a", a);
-  check_aligned_rows("b", b);
-  fictl::check_no_overlap(kOp, "out", out);
-  fictl::call(__func__, a, my_kernels::gemm::linear, out, a, b);
+  fictl::GemmCall call{"a", "b", out, a, b};
+  call.parts = 1;
+  fictl::check_gemm(kOp, call, kColumnsPerOutput);
+  fictl::check_same_dtype(kOp, "out", out, "a", a);
+  fictl::check_aligned(kOp, "a", a, 16);
+  fictl::check_aligned(kOp, "b", b, 16);
+  fictl::call(kOp, a, my_kernels::gemm::linear, call);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch.compiler import is_dynamo_compiling
 
 from fictl.op import KernelModule, op
 
@@ -10,17 +11,49 @@ from .jit import module
 
 kernel = KernelModule(module)
 
+_CHUNK = 8  # elements: copies to shared memory move 16 bytes
 
-@op(archs=">=8.0", dtypes="f16 bf16", devices="cuda emu", mutates="out")
-def linear(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+
+def _has_products(a: torch.Tensor) -> bool | str:
+    return a.shape[-1] > 0 or "k is 0"
+
+
+@op(
+    backends={"sm90": "9.0a", "sm80": ">=8.0"},
+    checks={"sm90": _has_products},
+    dtypes="bf16",
+    devices="cuda emu",
+    mutates="out",
+)
+def linear(
+    a: torch.Tensor, b: torch.Tensor, out: torch.Tensor | None = None, backend: str = "auto"
+) -> torch.Tensor:
     """Compute a @ b.T, summed in fp32 and rounded once.
 
-    a: (m, k); last dimension contiguous, rows aligned to 16 bytes.
+    a: (m, k); rows at multiples of 16 bytes. Any other strides cost a copy.
     b: (n, k), like the weight of torch.nn.Linear; strides as a's.
-    out: (m, n), last dimension contiguous, any row stride. None allocates it.
+    out: (m, n), last dimension contiguous, any row stride; not in a or b. None allocates it.
+    backend: "sm90" is for Hopper: bulk copies and wgmma; "sm80" runs on mma.sync.
     """
     if out is None:
         shape = len(a), len(b)
         out = a.new_empty(shape)
-    kernel[a.dtype].linear(out, a, b)
+    run = kernel[a.dtype, backend]
+    run.linear(out, _rows(a), _rows(b))
     return out
+
+
+def _rows(x: torch.Tensor) -> torch.Tensor:
+    """Return x, or a copy of it whose rows begin at multiples of 16 bytes."""
+    if x.dim() != 2 or _addressable(x):
+        return x
+    rows, columns = x.shape
+    padded = x.new_empty((rows, -(-columns // _CHUNK) * _CHUNK))
+    return padded[:, :columns].copy_(x)
+
+
+def _addressable(x: torch.Tensor) -> bool:
+    """Tell whether 16-byte copies can read the rows; what torch.compile traces has no address."""
+    starts = is_dynamo_compiling() or x.data_ptr() % 16 == 0
+    pitch = x.stride(0) if len(x) > 1 else _CHUNK
+    return starts and x.stride(1) == 1 and pitch > 0 and pitch % _CHUNK == 0

@@ -1,0 +1,2 @@
+{% set aligned = roles.cols %}
+{% include "_cuda/kernels/{{family}}/{{name}}/trace.py" %}

@@ -1,0 +1,33 @@
+"""swiglu: x * sigmoid(gate), element by element."""
+
+from __future__ import annotations
+
+import torch
+
+from fictl.op import KernelModule, op
+
+kernel = KernelModule(__file__)
+
+
+@op(archs="9.0a", dtypes="bf16", devices="cuda emu", mutates="out")
+def swiglu(x: torch.Tensor, gate: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+    """Compute x * sigmoid(gate), rounded once from fp32.
+
+    x: (rows, cols); last dimension contiguous, all rows at one stride, which is a
+        multiple of 16 bytes.
+    gate: like x.
+    out: like x; may be x or gate itself. None allocates it.
+    """
+    if out is None:
+        out = _like(x)
+    kernel.swiglu(out, x, gate)
+    return out
+
+
+def _like(x: torch.Tensor) -> torch.Tensor:
+    """Allocate a tensor like x, whose rows begin at multiples of 16 bytes."""
+    step = 16 // x.element_size()
+    columns = x.shape[-1] if x.dim() else 0
+    if columns % step == 0:
+        return torch.empty_like(x)
+    return x.new_empty((*x.shape[:-1], -(-columns // step) * step))[..., :columns]
