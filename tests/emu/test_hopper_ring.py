@@ -58,7 +58,10 @@ def test_a_mistake_shows_in_the_result_of_a_schedule(emulate, device, mistake) -
     ("mistake", "cause"),
     [
         (NO_FULL, "the wait for the mbarrier that counts this copy is missing"),
-        (NEXT_PARITY, r"at mbarrier \S*full\[\d\], returned at once, as for the phase before the first"),
+        (
+            NEXT_PARITY,
+            r"at mbarrier \S*full\[\d\], returned at once, as for the phase before the first",
+        ),
         (NO_EMPTY, "the producer has not waited for it|without waiting for it to be empty"),
     ],
 )
