@@ -41,7 +41,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
 
         def check_ops(folders, say, arguments, suppressions, timeout, strict):
             calls.append(([str(folder) for folder in folders], arguments, suppressions, timeout))
-            calls += ["strict"] if strict else []
+            calls.extend(["strict"] * strict)
             say("pytest's own words")
             yield from checked
 

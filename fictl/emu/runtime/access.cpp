@@ -49,8 +49,8 @@ class Tracer {
   // The first access found that this one races with; its mask is zero if there is none.
   const Stamp& rival() const { return rival_; }
   bool rival_wrote() const { return rival_wrote_; }
-  // An access of a thread that no fence of proxies follows; no mask: there is none.
-  const Stamp& unfenced() const { return unfenced_; }
+  // An access of a thread that no fence of proxies follows; null if there is none.
+  const Stamp* unfenced() const { return is_unfenced_ ? &unfenced_ : nullptr; }
   bool unfenced_wrote() const { return unfenced_wrote_; }
   // Did the rival, and did this thread, read the same memory as well?
   bool rival_read() const { return rival_read_; }
@@ -62,32 +62,17 @@ class Tracer {
   }
   // True if this access is ordered after that one, and after its end.
   bool is_behind(const Stamp& stamp, bool wrote) const {
-    const Actor actor = stamp.actor();
-    if (actor != Actor::kProduct && actor != Actor::kStore) {
-      return order_.follows(me_.thread, stamp);
-    }
+    if (stamp.actor() < Actor::kStore) return order_.follows(me_.thread, stamp);
+    return is_behind_end(stamp, wrote);
+  }
+  __attribute__((noinline)) bool is_behind_end(const Stamp& stamp, bool wrote) const {
     Stamp end = stamp;
-    end.epoch = end_of(stamp, wrote);
+    end.epoch = record().ends.of(stamp, wrote);
     if (end.epoch == 0) return false;
     if (order_.follows(me_.thread, end)) return true;
-    if (actor != Actor::kProduct) return false;
+    if (stamp.actor() != Actor::kProduct) return false;
     const bool same_warp = stamp.block == me_.block && (stamp.thread ^ me_.thread) < 32;
     return same_warp || order_.knows(me_.thread, end, Knows::kProducts);
-  }
-  // When the thread has waited for an operation that it counts. Cells side by side are alike.
-  Epoch end_of(const Stamp& stamp, bool wrote) const {
-    const bool known = latest_.pc == stamp.pc && latest_.block == stamp.block &&
-                       latest_.thread == stamp.thread && latest_.epoch == stamp.epoch;
-    if (known && latest_wrote_ == wrote) return latest_end_;
-    const bool is_product = stamp.actor() == Actor::kProduct;
-    const auto& all = is_product ? record().products : record().stores;
-    const auto flights = all.find(LaunchRecord::flight_key(stamp.block, stamp.thread));
-    latest_ = stamp;
-    latest_wrote_ = wrote;
-    latest_end_ = flights == all.end() ? 0
-                  : wrote              ? flights->second.lasts_until(stamp.epoch)
-                                       : flights->second.read_until(stamp.epoch);
-    return latest_end_;
   }
   bool collides(const Stamp& stamp, bool wrote) const {
     if ((stamp.mask & me_.mask) == 0 || stamp.block < oldest_) return false;
@@ -113,9 +98,10 @@ class Tracer {
   }
 
   // Between an access of a thread and this asynchronous one.
-  void look_for_fence(const Stamp& stamp, bool wrote) {
-    if (unfenced_.mask != 0 || (stamp.mask & me_.mask) == 0 || stamp.block < oldest_) return;
+  __attribute__((noinline)) void look_for_fence(const Stamp& stamp, bool wrote) {
+    if (is_unfenced_ || (stamp.mask & me_.mask) == 0 || stamp.block < oldest_) return;
     if (is_async(stamp.actor()) || order_.knows(me_.thread, stamp, proxy_)) return;
+    is_unfenced_ = true;
     unfenced_ = stamp;
     unfenced_wrote_ = wrote;
   }
@@ -145,11 +131,9 @@ class Tracer {
   const Knows proxy_;
   const bool crosses_;
   Stamp me_{};
-  Stamp unfenced_{};
+  Stamp unfenced_;  // if it is found
+  bool is_unfenced_ = false;
   bool unfenced_wrote_ = false;
-  mutable Stamp latest_{};  // and its end
-  mutable bool latest_wrote_ = false;
-  mutable Epoch latest_end_ = 0;
   Stamp rival_{};
   bool rival_wrote_ = false;
   bool rival_read_ = false;
@@ -174,8 +158,8 @@ bool trace(const Access& access, const Thread& thread, const Shadow& shadow, siz
   Tracer tracer(access, thread, order, oldest, proxy);
   tracer.trace(shadow, offset);
   if (tracer.rival().mask == 0) {
-    const Stamp& unfenced = tracer.unfenced();
-    if (unfenced.mask != 0) report_unfenced(access, unfenced, tracer.unfenced_wrote());
+    const Stamp* unfenced = tracer.unfenced();
+    if (unfenced != nullptr) report_unfenced(access, *unfenced, tracer.unfenced_wrote());
     return true;
   }
   Race race{access, &thread, tracer.rival(), tracer.rival_wrote(), tracer.rival_read()};

@@ -45,11 +45,10 @@ bool is_over(const Block& block, const Visit& visit) {
 Order& order_of(const Block& block) { return record().of(block).order; }
 
 void look_for_unread_stores(const Thread& thread) {
-  const LaunchRecord& launch = record();
   const uint32_t serial = order_of(*thread.block).serial();
-  const auto flights = launch.stores.find(LaunchRecord::flight_key(serial, thread.linear));
-  if (flights == launch.stores.end()) return;
-  if (const void* pc = flights->second.unread()) report_outlived(thread, pc);
+  const Flights* stores = record().ends.find(Actor::kStore, serial, thread.linear);
+  const void* pc = stores == nullptr ? nullptr : stores->unread();
+  if (pc != nullptr) report_outlived(thread, pc);
 }
 
 }  // namespace

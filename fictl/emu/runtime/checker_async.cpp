@@ -18,7 +18,7 @@ PhaseKnowledge& phases_of(const Mbarrier& barrier) {
 
 Flights& stores_of(const Thread& thread) {
   const uint32_t serial = order_of(*thread.block).serial();
-  return record().stores[LaunchRecord::flight_key(serial, thread.linear)];
+  return record().ends.flights(Actor::kStore, serial, thread.linear);
 }
 
 Way way_of(AsyncWay way) {

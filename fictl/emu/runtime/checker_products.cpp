@@ -18,7 +18,7 @@ RegistersInUse& registers_of(const Thread& thread) {
 }
 
 Flights& flights_of(const Block& block, uint32_t thread) {
-  return record().products[LaunchRecord::flight_key(order_of(block).serial(), thread)];
+  return record().ends.flights(Actor::kProduct, order_of(block).serial(), thread);
 }
 
 // visit(warp) for those of the group.

@@ -53,11 +53,7 @@ void add(Report& report, const Block& block, const KnownCopy& known) {
   report.number("stage", index_of(*barrier));
 }
 
-bool is_open(const Stamp& product) {
-  const auto& all = record().products;
-  const auto flights = all.find(LaunchRecord::flight_key(product.block, product.thread));
-  return flights != all.end() && flights->second.lasts_until(product.epoch) == 0;
-}
+bool is_open(const Stamp& product) { return record().ends.of(product, true) == 0; }
 
 const LastWait& last_wait_of(const Thread& thread) {
   return record().of(*thread.block).waited[thread.linear];
@@ -159,9 +155,9 @@ void add_copy(Report& report, const Race& race) {
 }
 
 std::string of_product(const Race& race) {
-  const auto& all = record().products;
-  const auto flights = all.find(LaunchRecord::flight_key(race.rival.block, race.rival.thread));
-  if (flights != all.end() && !flights->second.is_committed(race.rival.epoch)) {
+  const Stamp& product = race.rival;
+  const Flights* flights = record().ends.find(Actor::kProduct, product.block, product.thread);
+  if (flights != nullptr && !flights->is_committed(product.epoch)) {
     return "a wgmma may still read this memory, and no wgmma.commit_group follows it, so that no "
            "wait covers it: commit, then wgmma.wait_group";
   }

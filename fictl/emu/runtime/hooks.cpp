@@ -15,12 +15,14 @@ namespace {
 
 inline __attribute__((always_inline)) void touch(const void* address, size_t bytes, Way way,
                                                  Strength strength, const void* pc) {
-  const Access access{static_cast<const char*>(address), bytes, way, strength, pc};
-  if (fictl_emu::check::is_private(address)) {
-    if (fictl_emu::check::registers_watched) fictl_emu::check::touch_registers(access);
-    return;
+  const auto access = [&]() -> Access {
+    return {static_cast<const char*>(address), bytes, way, strength, pc};
+  };
+  if (!fictl_emu::check::is_private(address)) {
+    fictl_emu::check::examine(access());
+  } else if (fictl_emu::check::registers_watched) {
+    fictl_emu::check::touch_registers(access());
   }
-  fictl_emu::check::examine(access);
 }
 
 bool in_kernel() {

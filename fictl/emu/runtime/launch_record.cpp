@@ -56,8 +56,7 @@ void LaunchRecord::begin(const Launch& launch) {
   ended_.clear();
   told_.clear();
   flags.clear();
-  stores.clear();
-  products.clear();
+  ends.clear();
   blocks_without_fence.clear();
   pending.reset();
   waiting.launch_begins();
@@ -82,6 +81,17 @@ void LaunchRecord::begin_block(const Block& block) {
   of(block).waited.assign(block.threads.size(), {});
   of(block).registers.clear();
   of(block).copies.clear();
+}
+
+const Flights* Ends::find(Actor actor, uint32_t serial, uint32_t thread) {
+  const auto found = among(actor).find(uint64_t{serial} << 10 | thread);
+  return found == among(actor).end() ? nullptr : &found->second;
+}
+
+Epoch Ends::of(const Stamp& operation, bool wrote) {
+  const Flights* flights = find(operation.actor(), operation.block, operation.thread);
+  if (flights == nullptr) return 0;
+  return wrote ? flights->lasts_until(operation.epoch) : flights->read_until(operation.epoch);
 }
 
 const KnownCopy* BlockRecord::copy_at(uint32_t offset) const {

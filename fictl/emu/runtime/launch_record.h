@@ -99,6 +99,27 @@ struct PendingRace {
   char before[16];
 };
 
+// When threads have waited for operations that they count.
+class Ends {
+ public:
+  // The time of the wait for that operation; 0 if there is none yet.
+  Epoch of(const Stamp& operation, bool wrote);
+  std::unordered_map<uint64_t, Flights>& among(Actor actor) {
+    return actor == Actor::kProduct ? products_ : stores_;
+  }
+  Flights& flights(Actor actor, uint32_t serial, uint32_t thread) {
+    return among(actor)[uint64_t{serial} << 10 | thread];
+  }
+  const Flights* find(Actor actor, uint32_t serial, uint32_t thread);
+  void clear() {
+    stores_.clear();
+    products_.clear();
+  }
+
+ private:
+  std::unordered_map<uint64_t, Flights> stores_, products_;  // by block and thread
+};
+
 class LaunchRecord {
  public:
   void begin(const Launch& launch);
@@ -122,11 +143,8 @@ class LaunchRecord {
   Dependencies dependencies;
   std::optional<PendingRace> pending;
   Waiting waiting;
-  std::unordered_map<const char*, Publication> flags;      // by address
-  std::unordered_map<uint64_t, Flights> stores, products;  // by block and thread
-  static uint64_t flight_key(uint32_t serial, uint32_t thread) {
-    return uint64_t{serial} << 10 | thread;
-  }
+  std::unordered_map<const char*, Publication> flags;  // by address
+  Ends ends;
   std::set<uint32_t> blocks_without_fence;  // that have written a flag with nothing released
 
  private:
