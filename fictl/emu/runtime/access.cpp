@@ -62,8 +62,8 @@ class Tracer {
   }
   // True if this access is ordered after that one, and after its end.
   bool is_behind(const Stamp& stamp, bool wrote) const {
-    if (stamp.actor() < Actor::kStore) return order_.follows(me_.thread, stamp);
-    return is_behind_end(stamp, wrote);
+    if (__builtin_expect(stamp.lasts(), 0)) return is_behind_end(stamp, wrote);
+    return order_.follows(me_.thread, stamp);
   }
   __attribute__((noinline)) bool is_behind_end(const Stamp& stamp, bool wrote) const {
     Stamp end = stamp;
@@ -350,6 +350,8 @@ Access seen_from_base(const Access& access, const SharedMemory& memory) {
 void examine(const Access& given) {
   if (given.bytes == 0) return;
   const Thread& thread = *current();
+  const auto on_stack = static_cast<size_t>(given.address - thread.stack);
+  if (on_stack < stacks->bytes()) return touch_registers(given);
   const Block* owner = holder(*thread.block, given.address);
   const Access access = owner != nullptr ? seen_from_base(given, owner->shared) : given;
   settle_pending(&access);

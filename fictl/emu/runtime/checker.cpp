@@ -14,7 +14,7 @@
 namespace fictl_emu::check {
 
 bool enabled = false;
-bool registers_watched = false;
+size_t private_stack_bytes = 0;
 
 namespace {
 
@@ -60,7 +60,6 @@ void module_loaded(const void* code) {
 
 void launch_begins(Launch& launch) {
   enabled = config.check != 0 && is_checked(launch);
-  registers_watched = false;
   if (enabled) record().begin(launch);
 }
 
@@ -69,11 +68,15 @@ void launch_ends(Launch&) {
   // A store that is in question now has not happened: the kernel was stopped.
   record().pending.reset();
   record().waiting.launch_ends();
-  enabled = registers_watched = false;
+  enabled = false;
+  private_stack_bytes = 0;
 }
 
 void block_begins(Block& block) {
-  if (enabled) record().begin_block(block);
+  if (!enabled) return;
+  record().begin_block(block);
+  // Those of the blocks before are over, and with them their registers.
+  if (block.team->blocks.size() == 1) private_stack_bytes = stacks->bytes();
 }
 
 void block_ends(Block& block) {

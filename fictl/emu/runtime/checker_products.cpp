@@ -36,7 +36,7 @@ void product_fence(const Thread& thread) {
 // The first lane of each warp stands for it where operands are read.
 void product_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc) {
   if (!enabled) return;
-  registers_watched = true;
+  private_stack_bytes = 0;
   registers_of(thread).issue(wgmma, pc);
   if (thread.lane != 0) return;
   const Epoch now = order_of(*thread.block).now(thread.linear);
@@ -72,9 +72,7 @@ void products_waited(const Block& block, const Warpgroup& group, uint32_t pendin
 }
 
 void touch_registers(const Access& access) {
-  if (!enabled || team == nullptr || team->current == nullptr) return;
-  const Thread& thread = *team->current;
-  if (static_cast<size_t>(access.address - thread.stack) >= stacks->bytes()) return;
+  const Thread& thread = *current();
   std::vector<RegistersInUse>& all = record().of(*thread.block).registers;
   if (!all.empty()) all[thread.linear].touch(access);
 }

@@ -15,14 +15,8 @@ namespace {
 
 inline __attribute__((always_inline)) void touch(const void* address, size_t bytes, Way way,
                                                  Strength strength, const void* pc) {
-  const auto access = [&]() -> Access {
-    return {static_cast<const char*>(address), bytes, way, strength, pc};
-  };
-  if (!fictl_emu::check::is_private(address)) {
-    fictl_emu::check::examine(access());
-  } else if (fictl_emu::check::registers_watched) {
-    fictl_emu::check::touch_registers(access());
-  }
+  if (fictl_emu::check::is_private(address)) return;
+  fictl_emu::check::examine({static_cast<const char*>(address), bytes, way, strength, pc});
 }
 
 bool in_kernel() {

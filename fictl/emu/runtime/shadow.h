@@ -10,8 +10,8 @@
 namespace fictl_emu::check {
 
 // Who accesses memory: a thread; or for it a cp.async, a bulk copy that an mbarrier counts, a bulk
-// store in a group, a wgmma.
-enum class Actor : uint8_t { kThread, kCopy, kLoad, kStore, kProduct };
+// store in a group, a wgmma. Those from kStore on last until the thread has waited.
+enum class Actor : uint8_t { kThread, kCopy, kLoad, kStore = 4, kProduct };
 
 // True for those that belong to the asynchronous proxy.
 inline bool is_async(Actor actor) { return actor >= Actor::kLoad; }
@@ -29,6 +29,7 @@ struct Stamp {
   uint32_t by : 3;  // an Actor
   uint32_t is_volatile : 1;
 
+  bool lasts() const { return (by & static_cast<uint32_t>(Actor::kStore)) != 0; }
   Actor actor() const { return static_cast<Actor>(uint32_t{by}); }
   bool is_bulk() const { return check::is_bulk(actor()); }
   const void* place() const { return reinterpret_cast<const void*>(uint64_t{pc}); }
