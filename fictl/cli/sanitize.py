@@ -29,6 +29,7 @@ def command(
     suppressions: flags.Suppressions = None,
     timeout: flags.Timeout = 900.0,
     print_limit: flags.PrintLimit = 1000,
+    strict: flags.Strict = False,
     json: Json = False,
 ) -> None:
     """Run the tests of ops with every access checked: bounds, races, barriers, unwritten memory.
@@ -40,7 +41,7 @@ def command(
     from fictl.project import Project, select
     from fictl.testing.device import is_asked_for, require_device
 
-    look, where = _device(device, tool or [], suppressions, timeout, print_limit)
+    look, where = _device(device, tool or [], suppressions, timeout, print_limit, strict)
     wanted = select(ops or [], [] if ops else [Project.at()])
     if is_asked_for() and ops:
         require_device(settings.DEVICE.get(), wanted)
@@ -64,7 +65,12 @@ Look = Callable[
 
 
 def _device(
-    device: str, tools: Sequence[str], suppressions: Path | None, timeout: float, limit: int
+    device: str,
+    tools: Sequence[str],
+    suppressions: Path | None,
+    timeout: float,
+    limit: int,
+    strict: bool,
 ) -> tuple[Look, str]:
     """Return the function that checks ops, and a description of where it runs."""
     from fictl import settings
@@ -73,6 +79,11 @@ def _device(
     use_device(device)
     is_given = settings.DEVICE.origin().kind != "default"
     chosen = settings.DEVICE.get() if is_given or visible_gpus() else "emu"
+    if chosen == "cuda" and strict:
+        raise UsageError(
+            "--strict is of the emulated device, and this runs on a GPU",
+            "leave --strict out; --device emu checks without a GPU",
+        )
     if chosen == "cuda":
         return _on_gpu(tools, suppressions, timeout, limit)
     if tools:
@@ -81,10 +92,10 @@ def _device(
             "checks all at once",
             "leave --tool out; --device cuda on a machine with a GPU",
         )
-    return _emulated(suppressions, timeout)
+    return _emulated(suppressions, timeout, strict)
 
 
-def _emulated(suppressions: Path | None, timeout: float) -> tuple[Look, str]:
+def _emulated(suppressions: Path | None, timeout: float, strict: bool) -> tuple[Look, str]:
     from fictl.emu.toolchain import require_toolchain
     from fictl.sanitize import emulated
 
@@ -93,7 +104,7 @@ def _emulated(suppressions: Path | None, timeout: float) -> tuple[Look, str]:
     def look(
         folders: Sequence[OpFolder], say: Callable[[str], object], words: Sequence[str]
     ) -> Iterator[CheckedOp]:
-        return emulated.check_ops(folders, say, words, suppressions, timeout)
+        return emulated.check_ops(folders, say, words, suppressions, timeout, strict)
 
     return look, "emulated: no GPU was used"
 

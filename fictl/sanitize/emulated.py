@@ -26,12 +26,13 @@ def check_ops(
     pytest_arguments: Sequence[str],
     suppressions: Path | None,
     timeout: float,
+    strict: bool = False,
 ) -> Iterator[CheckedOp]:
     """Check each op in a process of its own, so that one that dies or hangs affects no other."""
     for folder in folders:
         path = suppressions or folder.project.root / FILE
         accepted = read_suppressions(path)
-        yield _check(folder, say, pytest_arguments, accepted, timeout)
+        yield _check(folder, say, pytest_arguments, accepted, timeout, strict)
 
 
 def _check(
@@ -40,8 +41,11 @@ def _check(
     pytest_arguments: Sequence[str],
     accepted: tuple[Suppression, ...],
     timeout: float,
+    strict: bool,
 ) -> CheckedOp:
     variables = {settings.DEVICE.name: "emu", settings.EMU_CHECK.name: "1"}
+    if strict:
+        variables[settings.EMU_STRICT.name] = "1"
     problem, tests = None, TestReport(device="emu")
     with tempfile.TemporaryDirectory(prefix="fictl-sanitize-") as place:
         defects = Path(place) / "defects.jsonl"

@@ -39,8 +39,9 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
     def answer(*checked: CheckedOp) -> list[Any]:
         calls: list[Any] = []
 
-        def check_ops(folders, say, arguments, suppressions, timeout):
+        def check_ops(folders, say, arguments, suppressions, timeout, strict):
             calls.append(([str(folder) for folder in folders], arguments, suppressions, timeout))
+            calls.extend(["strict"] * strict)
             say("pytest's own words")
             yield from checked
 
@@ -65,6 +66,18 @@ def test_an_op_without_findings_is_one_line_and_exit_code_0(fictl, repo: Path, f
         "✓ my_kernels/elementwise/halve  3 tests · 0 defects   1.2 s",
     ]
     assert "pytest's own words" in answer.err
+
+
+def test_strict_is_passed_on(fictl, repo: Path, found) -> None:
+    calls = found(halve())
+    assert fictl("sanitize", "halve", "--strict").code == 0
+    assert calls[-1] == "strict"
+
+
+def test_strict_is_refused_on_a_gpu(fictl, repo: Path) -> None:
+    answer = fictl("sanitize", "halve", "--strict", "--device", "cuda")
+    assert answer.code == 2
+    assert "--strict is of the emulated device" in answer.err
 
 
 def test_a_defect_is_shown_with_its_tests_and_is_exit_code_1(fictl, repo: Path, found) -> None:

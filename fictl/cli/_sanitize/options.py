@@ -19,6 +19,13 @@ Tools = Annotated[
         show_default=False,
     ),
 ]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="On the emulated device: also report what the manuals ask for and GPUs do without.",
+    ),
+]
 Case = Annotated[
     str,
     typer.Option("--case", help="Run only this generated test.", show_default=False),

@@ -4,6 +4,7 @@
 #include "checker.h"
 #include "fiber.h"
 #include "scheduler.h"
+#include "shadow.h"
 
 namespace fictl_emu::check {
 
@@ -19,14 +20,21 @@ struct Access {
   Way way;
   Strength strength;
   const void* pc;
+  Actor actor = Actor::kThread;
   uint32_t epoch = 0;  // when it was issued, of an operation of the engine
 
   bool strong() const { return strength != Strength::kPlain; }
   bool is_volatile() const { return strength == Strength::kVolatile; }
-  bool is_bulk() const { return epoch != 0; }
+  bool is_bulk() const { return check::is_bulk(actor); }
   bool reads() const { return way == Way::kRead || way == Way::kUpdate; }
   bool writes() const { return way != Way::kRead; }
 };
+
+// The bytes of a thread's stack that concern no other: all of them, or none once a wgmma of this
+// launch has been given registers, which are on stacks.
+extern size_t private_stack_bytes;
+// The running thread accesses its own stack, where products may own registers.
+void touch_registers(const Access& access);
 
 // Reports what is wrong with an access of the running thread; does not return where it must not
 // happen.
@@ -37,7 +45,7 @@ void examine(const Access& access);
 inline bool is_private(const void* address) {
   if (!enabled || team == nullptr || team->current == nullptr) return true;
   const char* at = static_cast<const char*>(address);
-  if (static_cast<size_t>(at - team->current->stack) < stacks->bytes()) return true;
+  if (static_cast<size_t>(at - team->current->stack) < private_stack_bytes) return true;
   constexpr size_t kAround = 256;  // the built-in variables lie side by side
   const char* built_in = reinterpret_cast<const char*>(&fictl_emu_registers);
   return static_cast<size_t>(at - built_in + kAround) < 2 * kAround;

@@ -7,13 +7,14 @@
 
 #include "config.h"
 #include "defects.h"
-#include "hopper/wgmma.h"
+#include "defects_hopper.h"
 #include "launch_record.h"
 #include "system.h"
 
 namespace fictl_emu::check {
 
 bool enabled = false;
+size_t private_stack_bytes = 0;
 
 namespace {
 
@@ -43,6 +44,13 @@ bool is_over(const Block& block, const Visit& visit) {
 
 Order& order_of(const Block& block) { return record().of(block).order; }
 
+void look_for_unread_stores(const Thread& thread) {
+  const uint32_t serial = order_of(*thread.block).serial();
+  const Flights* stores = record().ends.find(Actor::kStore, serial, thread.linear);
+  const void* pc = stores == nullptr ? nullptr : stores->unread();
+  if (pc != nullptr) report_outlived(thread, pc);
+}
+
 }  // namespace
 
 void module_loaded(const void* code) {
@@ -61,10 +69,14 @@ void launch_ends(Launch&) {
   record().pending.reset();
   record().waiting.launch_ends();
   enabled = false;
+  private_stack_bytes = 0;
 }
 
 void block_begins(Block& block) {
-  if (enabled) record().begin_block(block);
+  if (!enabled) return;
+  record().begin_block(block);
+  // Those of the blocks before are over, and with them their registers.
+  if (block.team->blocks.size() == 1) private_stack_bytes = stacks->bytes();
 }
 
 void block_ends(Block& block) {
@@ -73,6 +85,7 @@ void block_ends(Block& block) {
   for (const auto& [who, visit] : record().of(block).visits) {
     if (!is_over(block, visit)) report_left_early(block, visit.stamp);
   }
+  for (const Thread& thread : block.threads) look_for_unread_stores(thread);
   record().end_block(block);
 }
 
@@ -153,14 +166,6 @@ void fence(Thread& thread, int scope) {
   order_of(*thread.block).fence(thread.linear, scope);
 }
 
-// The first lane of each warp stands for it.
-void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc) {
-  if (!enabled || thread.lane != 0) return;
-  for (const char* chunk : operands_of(wgmma, thread)) {
-    examine({chunk, 16, Way::kRead, Strength::kPlain, pc});
-  }
-}
-
 void dependencies_waited(Thread& thread) {
   if (!enabled) return;
   settle_pending();
@@ -179,12 +184,14 @@ void copy_issued(Thread&, const Copy& copy) {
     examine(
         {copy.from, static_cast<size_t>(copy.source_bytes), Way::kRead, Strength::kPlain, copy.pc});
   }
-  examine({copy.to, static_cast<size_t>(copy.bytes), Way::kCopyIssued, Strength::kPlain, copy.pc});
+  examine({copy.to, static_cast<size_t>(copy.bytes), Way::kCopyIssued, Strength::kPlain, copy.pc,
+           Actor::kCopy});
 }
 
 void copy_landed(Thread&, const Copy& copy) {
   if (!enabled) return;
-  examine({copy.to, static_cast<size_t>(copy.bytes), Way::kCopyLanded, Strength::kPlain, copy.pc});
+  examine({copy.to, static_cast<size_t>(copy.bytes), Way::kCopyLanded, Strength::kPlain, copy.pc,
+           Actor::kCopy});
 }
 
 }  // namespace fictl_emu::check

@@ -56,6 +56,7 @@ void LaunchRecord::begin(const Launch& launch) {
   ended_.clear();
   told_.clear();
   flags.clear();
+  ends.clear();
   blocks_without_fence.clear();
   pending.reset();
   waiting.launch_begins();
@@ -76,6 +77,28 @@ void LaunchRecord::begin_block(const Block& block) {
   of(block).visits.clear();
   of(block).waits.begin(block.threads.size());
   of(block).phases.clear();
+  of(block).consumed.clear();
+  of(block).waited.assign(block.threads.size(), {});
+  of(block).registers.clear();
+  of(block).copies.clear();
+}
+
+const Flights* Ends::find(Actor actor, uint32_t serial, uint32_t thread) {
+  const auto found = among(actor).find(uint64_t{serial} << 10 | thread);
+  return found == among(actor).end() ? nullptr : &found->second;
+}
+
+Epoch Ends::of(const Stamp& operation, bool wrote) {
+  const Flights* flights = find(operation.actor(), operation.block, operation.thread);
+  if (flights == nullptr) return 0;
+  return wrote ? flights->lasts_until(operation.epoch) : flights->read_until(operation.epoch);
+}
+
+const KnownCopy* BlockRecord::copy_at(uint32_t offset) const {
+  const auto next = copies.upper_bound(offset);
+  if (next == copies.begin()) return nullptr;
+  const KnownCopy& copy = std::prev(next)->second;
+  return offset - copy.offset < copy.bytes ? &copy : nullptr;
 }
 
 void LaunchRecord::end_block(const Block& block) {
