@@ -303,7 +303,9 @@ cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, in
   arguments.d = {p.d, p.m, p.n, sm90::usable_stride(p.m, p.d_row), p.d_batch};
   // A bulk store of a panel would write the columns between this tile's last one and the panel's.
   arguments.d.aligned = bulk_addressable(p.d, p.m, p.d_row, p.batch, p.d_batch);
-  arguments.d.bulk = arguments.d.aligned && x_rows == Tile::kX;
+  // It writes whole 16 bytes, also behind the last column.
+  const bool whole = p.n / Epilogue::kColumnsPerOutput * sizeof(Out) % 16 == 0;
+  arguments.d.bulk = arguments.d.aligned && whole && x_rows == Tile::kX;
 
   CUtensorMap maps[3] = {};
   const auto operand = [&p](auto major, const T* data, int rows, int64_t row_stride,
