@@ -79,8 +79,8 @@ class Box {
     if (map_.rank < 2) return 0;
     const auto end = reinterpret_cast<uintptr_t>(address) + bytes;
     const uint64_t last_row = map_.base + map_.last[1] * map_.strides[1];
-    if (end + 16 > last_row) return 0;
     const auto to_boundary = static_cast<uint32_t>((16 - end % 16) % 16);
+    if (end + to_boundary > last_row) return 0;
     return std::min(to_boundary, map_.row_bytes() - before - bytes);
   }
 
