@@ -14,11 +14,14 @@ from typing import NamedTuple
 from ._tactics import (
     DRAM_BYTES_A_CLOCK,
     FLOPS_A_CLOCK,
+    HEAVY_CLOCKS,
     L2_BYTES_A_CLOCK,
     LEAST_K,
+    PART_CLOCKS,
     SUM_CLOCKS,
     TACTICS,
     TILE_CLOCKS,
+    WAIT_CLOCKS,
     Known,
     Tactic,
 )
@@ -36,6 +39,7 @@ class _Row(NamedTuple):
     """A tactic with what an estimate needs of it, computed beforehand: a model has microseconds.
 
     tail: whether k is divided of those tiles alone that do not fill a round of the SMs.
+    shows: whether nothing is multiplied while a tile's outputs are computed and stored.
     clocks_a_k: of a block's products, or of reading their operands, for each k.
     """
 
@@ -47,24 +51,35 @@ class _Row(NamedTuple):
     parts: int
     blocks: int
     tail: bool
+    shows: bool
     clocks_a_k: float
 
 
 def choose(
-    backend: str, asked: Tactic | None, sms: int, batch: int, m: int, n: int, k: int
+    backend: str,
+    asked: Tactic | None,
+    sms: int,
+    batch: int,
+    m: int,
+    n: int,
+    k: int,
+    *,
+    heavy: bool = False,
 ) -> Tactic:
     """Choose for a shape, among all of a backend or, with `asked`, its parts; it is remembered.
+
+    heavy: the sums become outputs by more than rounding: an activation, a bias or c.
 
     The rows of a are rounded up to what no tile tells apart, so that a server that meets every
     number of tokens asks the model some hundred times.
     """
     m = -(-m // 8) * 8 if m <= 64 else -(-m // 64) * 64
-    key = (backend, asked, sms, batch, m, n, k)
+    key = (backend, asked, sms, batch, m, n, k, heavy)
     tactic = _chosen.get(key)
     if tactic is None:
         if len(_chosen) >= _MOST:
             _chosen.clear()
-        tactic = _chosen[key] = soonest(_rows(backend, asked, m), sms, batch, m, n, k)
+        tactic = _chosen[key] = soonest(_rows(backend, asked, m), sms, batch, m, n, k, heavy=heavy)
     return tactic
 
 
@@ -73,11 +88,22 @@ def prepared(known: Iterable[Known], flops: int) -> tuple[_Row, ...]:
     return tuple(_prepared(row, flops) for row in known)
 
 
-def soonest(rows: Iterable[_Row], sms: int, batch: int, m: int, n: int, k: int) -> Tactic:
+def soonest(
+    rows: Iterable[_Row],
+    sms: int,
+    batch: int,
+    m: int,
+    n: int,
+    k: int,
+    *,
+    heavy: bool = False,
+) -> Tactic:
     """Return the tactic of the least estimate, with its parts of k; the first of equals."""
     least, best, best_parts = float("inf"), Tactic(), 1
     memory = batch * (m * k + n * k + m * n) * _ITEMSIZE / DRAM_BYTES_A_CLOCK
-    for tactic, tile_rows, tile_columns, cluster, swap, asked, blocks, tail, clocks_a_k in rows:
+    for row in rows:
+        tactic, tile_rows, tile_columns, cluster, swap, asked, blocks, tail, shows, clocks_a_k = row
+        tile_clocks = TILE_CLOCKS + HEAVY_CLOCKS if shows and heavy else TILE_CLOCKS
         height, width = (n, m) if swap else (m, n)
         # A cluster has whole tiles, side by side.
         tiles = batch * cluster * -(-height // (tile_rows * cluster)) * -(-width // tile_columns)
@@ -87,15 +113,16 @@ def soonest(rows: Iterable[_Row], sms: int, batch: int, m: int, n: int, k: int) 
             whole = tiles - rest if parts > 1 else 0  # rounds of tiles that are not divided
             running = (tiles - whole) * parts
             sharing = blocks if running >= blocks * sms else -(-running // sms)  # of one SM
-            wave = -(-k // parts) * clocks_a_k * sharing + TILE_CLOCKS
+            wave = -(-k // parts) * clocks_a_k * sharing + tile_clocks
             waves = -(-running // slots) * wave
             if whole:
-                waves += whole // slots * (k * clocks_a_k * blocks + TILE_CLOCKS)
+                waves += whole // slots * (k * clocks_a_k * blocks + tile_clocks)
             # Why a share of the waves: where memory decides, the tactic with less to do is sooner.
             clocks = max(waves, memory) + _SHARE * waves
             if parts > 1:
                 written = running * tile_rows * tile_columns
-                clocks += SUM_CLOCKS + written * _BYTES_A_SUM / DRAM_BYTES_A_CLOCK
+                clocks += written * _BYTES_A_SUM / DRAM_BYTES_A_CLOCK
+                clocks += WAIT_CLOCKS + parts * PART_CLOCKS if tail else SUM_CLOCKS
             if clocks < least:
                 least, best, best_parts = clocks, tactic, parts
     return best._replace(parts=best_parts)
@@ -135,6 +162,7 @@ def _prepared(row: Known, flops: int) -> _Row:
         tactic.parts,
         row.blocks,
         tactic.schedule != "mma",
+        tactic.schedule == "cooperative",
         max(products, reading),
     )
 

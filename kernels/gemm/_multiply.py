@@ -172,7 +172,7 @@ def _plan(
         check_tactic(op, named, backend)
     if sizes[-1] == 0:
         backend, named = _WITHOUT_K, None
-    tactic = choose(backend, named, sms, *sizes)
+    tactic = choose(backend, named, sms, *sizes, heavy=any(has) or activation != "none")
     rows = (rows_are_contiguous(a), rows_are_contiguous(b))
     config = config_of(a.dtype, out, rows, activation, has, backend, tactic)
     built = kernel[tuple(config)]

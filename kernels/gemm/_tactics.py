@@ -57,15 +57,15 @@ SM80 = (
 # Measured on an H200, as shares of its peak at the clocks of a cool chip. Swapped ones are for few
 # rows of a, whose number their tile_n is rounded up to.
 SM90 = (
+    Known(Tactic(128, 256, "cooperative"), 0.77),
+    Known(Tactic(128, 256, "cooperative", cluster=2), 0.768),
     Known(Tactic(128, 128, "pingpong", cluster=2), 0.76),
     Known(Tactic(128, 128, "pingpong"), 0.755),
-    Known(Tactic(128, 256, "cooperative", cluster=2), 0.74),
-    Known(Tactic(128, 256, "cooperative"), 0.735),
-    Known(Tactic(128, 224, "cooperative"), 0.73),
-    Known(Tactic(128, 192, "cooperative"), 0.70),
-    Known(Tactic(128, 160, "cooperative"), 0.68),
-    Known(Tactic(128, 64, "cooperative"), 0.52),
+    Known(Tactic(128, 224, "cooperative"), 0.745),
+    Known(Tactic(128, 192, "cooperative"), 0.72),
+    Known(Tactic(128, 160, "cooperative"), 0.70),
     Known(Tactic(64, 128, "pingpong"), 0.55),
+    Known(Tactic(128, 64, "cooperative"), 0.56),
     Known(Tactic(64, 64, "pingpong"), 0.40),
     *(Known(Tactic(64, tokens, "pingpong", swap=True, panels=4), 0.45) for tokens in (8, 16)),
     *(Known(Tactic(64, tokens, "pingpong", swap=True, panels=2), 0.45) for tokens in (32, 64)),
@@ -80,8 +80,13 @@ FLOPS_A_CLOCK = {"sm90": 4096, "sm80": 2048}
 L2_BYTES_A_CLOCK = 64
 DRAM_BYTES_A_CLOCK = 2400
 # Clocks that a tile takes beside its products, to fill its stages and to store its outputs, and
-# those of the second kernel that sums up parts.
+# those of an activation, a bias or c beside them.
 TILE_CLOCKS = 1500
+HEAVY_CLOCKS = 6000
+# Clocks of parts: of sm80 the second kernel that sums them up, of sm90 what the first worker of a
+# tile waits for the others, and for each of them.
 SUM_CLOCKS = 3500
+WAIT_CLOCKS = 8400
+PART_CLOCKS = 1100
 # The least k of a part.
 LEAST_K = 256
