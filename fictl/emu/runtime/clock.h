@@ -11,8 +11,9 @@ namespace fictl_emu::check {
 // A moment in the life of a thread. It moves on whenever others may learn what came before.
 using Epoch = uint32_t;
 
-// The kinds of knowledge of what a thread did: threads are behind it; so are asynchronous operations
-// on shared memory, on global memory, on mbarriers, by a fence of proxies; its wgmma have ended.
+// The kinds of knowledge of what a thread did: threads are behind it; so are asynchronous
+// operations on shared memory, on global memory, on mbarriers, by a fence of proxies; its wgmma
+// have ended.
 enum class Knows : uint8_t { kThreads, kSharedProxy, kGlobalProxy, kBarrierProxy, kProducts };
 
 // By thread, the epoch before which everything it did is known.
