@@ -148,7 +148,22 @@ def test_a_box_is_stored_where_the_tensor_has_room(library, spec, at) -> None:
     if all(part.start < part.stop for part in of_box):
         spec.view(expected)[of_tensor] = box[of_box]
     stored(library, spec, memory, at, box)
-    assert np.array_equal(memory, expected)
+    assert np.array_equal(spec.view(memory), spec.view(expected))
+    if spec.sizes[0] * spec.itemsize % 16 == 0:
+        assert np.array_equal(memory, expected)
+
+
+def test_a_store_writes_whole_16_bytes_behind_a_row(library) -> None:
+    """As a GPU does; but never beyond the box."""
+    spec = Spec(U8, (100, 7), (32, 2))
+    memory = spec.memory()
+    rows, before = memory.reshape(7, 112), memory.copy().reshape(7, 112)
+    box = np.arange(64, dtype=np.uint8).reshape(2, 32)
+    stored(library, spec, memory, (80, 2), box)
+    assert np.array_equal(rows[2:4, 80:112], box)
+    stored(library, spec, memory, (72, 4), box)
+    assert np.array_equal(rows[4:6, 72:104], box)
+    assert np.array_equal(rows[4:6, 104:], before[4:6, 104:])
 
 
 def stored(

@@ -28,6 +28,8 @@ from fictl.scaffold.kinds.kind import find_kind
 
 # A memory-bound kind, as generated, of what a copy of as many bytes reaches.
 OF_COPY = 0.85
+# The gemm kind, as generated, of cuBLAS's speed at 8192^3 on Hopper.
+OF_CUBLAS = 0.9
 MEMORY_BOUND = ("elementwise", "rowwise", "reduction", "plan-run", "hopper", "jinja", "triton")
 
 
@@ -79,8 +81,9 @@ class Run:
     def bench(self) -> Run:
         if self.gpu:
             out = ("--out", str((self.save or self.folder) / f"{self.kind}.json"))
-            words = ("bench", self.op, "--max-time", "0.5", "--json", *out)
-            self.guarded("bench", lambda: reached(self.kind, self.fictl(*words)))
+            beside = ("--baseline", "torch") if self.kind == "gemm" else ()
+            words = ("bench", self.op, "--max-time", "0.5", "--json", *beside, *out)
+            self.guarded("bench", lambda: reached(self.kind, self.fictl(*words), is_hopper()))
         return self
 
     def step(self, name: str, *words: str) -> None:
@@ -133,7 +136,7 @@ def lint(folder: Path) -> None:
             run(argv, folder)
 
 
-def reached(kind: str, document: str) -> str:
+def reached(kind: str, document: str, hopper: bool = False) -> str:
     """The best share of a ceiling among the cases; too little is a failure."""
     rows: list[dict[str, Any]] = json.loads(document)["data"]["rows"]
     ours = [row for row in rows if row["side"] == "fictl" and row["step"] == "run"]
@@ -143,7 +146,23 @@ def reached(kind: str, document: str) -> str:
     best = max(ours, key=lambda row: row["of_ceiling"] or 0)
     if kind in MEMORY_BOUND and (best["of_ceiling"] or 0) < OF_COPY:
         raise Failed(f"{best['of_ceiling']:.0%} of {best['ceiling']} at best, wanted {OF_COPY:.0%}")
+    share = of_cublas(rows) if hopper and kind == "gemm" else OF_CUBLAS
+    if share < OF_CUBLAS:
+        raise Failed(f"{share:.0%} of cuBLAS at 8192^3, wanted {OF_CUBLAS:.0%}")
     return f"{best['of_ceiling'] or 0:.0%} of {best['ceiling'] or 'nothing'}"
+
+
+def of_cublas(rows: list[dict[str, Any]]) -> float:
+    """cuBLAS's time over ours at 8192^3."""
+    square = [row for row in rows if {*row["sizes"].values()} == {8192}]
+    times = {row["side"]: row["median"] for row in square}
+    return float(times["torch"] / times["fictl"])
+
+
+def is_hopper() -> bool:
+    from fictl.toolchain import visible_gpus
+
+    return any((gpu.major, gpu.minor) == (9, 0) for gpu in visible_gpus())
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import every_kind
@@ -22,3 +23,20 @@ def test_it_is_green_untouched(kind: str, tmp_path: Path, users_cache: None) -> 
     run = every_kind.Run(kind, tmp_path, gpu, schedule="forward", archs="" if gpu else "9.0a")
     run.prepare().bench()
     assert not run.failed, run.failed
+
+
+def _bench_of_gemm(ours: float) -> str:
+    side = {"sizes": dict.fromkeys("mnk", 8192), "step": "run", "status": "timed", "case": "8192"}
+    ceiling = {"of_ceiling": 0.7, "ceiling": "matmul"}
+    rows = [
+        side | ceiling | {"side": "fictl", "median": ours},
+        side | ceiling | {"side": "torch", "median": 1.0},
+    ]
+    return json.dumps({"data": {"rows": rows}})
+
+
+def test_a_gemm_on_hopper_reaches_its_share_of_cublas() -> None:
+    assert every_kind.reached("gemm", _bench_of_gemm(1.1), hopper=True) == "70% of matmul"
+    assert every_kind.reached("gemm", _bench_of_gemm(2.0), hopper=False) == "70% of matmul"
+    with pytest.raises(every_kind.Failed, match=r"80% of cuBLAS at 8192\^3, wanted 90%"):
+        every_kind.reached("gemm", _bench_of_gemm(1.25), hopper=True)

@@ -72,6 +72,18 @@ class Box {
     }
   }
 
+  // The bytes behind a row's last element that a store writes as well: it writes whole 16 bytes, as
+  // far as the box reaches. Only where the next row begins behind them: what follows the tensor is
+  // padding of the allocation on a GPU, and may be anything here.
+  uint32_t overrun(uint32_t before, const char* address, uint32_t bytes) const {
+    if (map_.rank < 2) return 0;
+    const auto end = reinterpret_cast<uintptr_t>(address) + bytes;
+    const uint64_t last_row = map_.base + map_.last[1] * map_.strides[1];
+    const auto to_boundary = static_cast<uint32_t>((16 - end % 16) % 16);
+    if (end + to_boundary > last_row) return 0;
+    return std::min(to_boundary, map_.row_bytes() - before - bytes);
+  }
+
  private:
   // The address of coordinate at_[0] in this row; null if the row is outside of the tensor.
   const char* row_at(const uint32_t* index) const {
@@ -189,7 +201,9 @@ class TensorStore : public Store {
     box_.rows([&](uint32_t at, uint32_t before, const char* address, uint32_t count) {
       char* to = const_cast<char*>(address);
       if (is_plain()) {
-        if (count != 0) memcpy(to, content + at + before, count);
+        if (count != 0) {
+          memcpy(to, content + at + before, count + box_.overrun(before, address, count));
+        }
       } else {
         reduce_into(to, content + at + before, count, reduction_, element);
       }

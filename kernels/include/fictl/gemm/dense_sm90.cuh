@@ -14,7 +14,8 @@
 //
 // Tiling: 128 x 256 is the largest whose sums (128 registers a thread) leave room for everything
 // else, and each instruction of 64 x 256 x 16 reads 80 of the 128 bytes a clock that shared memory
-// gives. Smaller tiles fill the SMs where there are few of them: choice.cuh weighs that.
+// gives. Smaller tiles fill the SMs where there are few of them: kernels/gemm/_choice.py weighs
+// that.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@
 
 namespace fictl::gemm {
 
-// What the kernel takes beside the maps.
+// Arguments of the kernel beside the maps.
 template <typename Tile, typename Out, typename Epilogue>
 struct DenseArguments {
   Destination<Out> d;
@@ -299,9 +300,12 @@ cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, in
       Stages<Tile, kMajorX, kMajorY>::kBytes - (Tile::kX - x_rows) * Tile::kPanelsK * kRowBytes;
   arguments.x_repeats = (kExchanged ? p.b_batch : p.a_batch) == 0;
   arguments.y_repeats = (kExchanged ? p.a_batch : p.b_batch) == 0;
-  arguments.d = {p.d, p.m, p.n, sm90::usable_stride(p.m, p.d_row), p.d_batch, false};
+  arguments.d = {p.d, p.m, p.n, sm90::usable_stride(p.m, p.d_row), p.d_batch};
   // A bulk store of a panel would write the columns between this tile's last one and the panel's.
-  arguments.d.bulk = x_rows == Tile::kX && bulk_addressable(p.d, p.m, p.d_row, p.batch, p.d_batch);
+  arguments.d.aligned = bulk_addressable(p.d, p.m, p.d_row, p.batch, p.d_batch);
+  // It writes whole 16 bytes, also behind the last column.
+  const bool whole = p.n / Epilogue::kColumnsPerOutput * sizeof(Out) % 16 == 0;
+  arguments.d.bulk = arguments.d.aligned && whole && x_rows == Tile::kX;
 
   CUtensorMap maps[3] = {};
   const auto operand = [&p](auto major, const T* data, int rows, int64_t row_stride,

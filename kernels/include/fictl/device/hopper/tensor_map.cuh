@@ -6,7 +6,9 @@
 //   kernel<<<...>>>(map);                                 // const __grid_constant__ CUtensorMap
 //
 // Dimensions are numbered from the innermost, whose elements are contiguous. What a box covers
-// beyond the tensor reads as zero, and is not written. Nothing edits a map on the device.
+// beyond the tensor reads as zero, and is not written; but a store writes whole 16 bytes, so rows
+// that do not end at a multiple of them are continued by up to 15 bytes of what lies in the tile.
+// Nothing edits a map on the device.
 #pragma once
 
 #include <cuda.h>

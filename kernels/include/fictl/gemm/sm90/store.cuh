@@ -1,10 +1,10 @@
 // The way out of a tile: sums in registers, through the epilogue, rounded, as a panel in shared
 // memory, and by a bulk store to D.
 //
-// A panel has rows of 128 bytes, or of 64 where two columns become one output, swizzled as the copy
-// engine expects them: neither side meets a bank conflict. A warpgroup has two panels, so that one
-// is written while the other one is on its way. Where D's rows are not multiples of 16 bytes, its
-// threads copy the panel instead.
+// A panel has rows of 128 bytes, or of 64 or 32 where a tile or its outputs are narrower, swizzled
+// as the copy engine expects them: neither side meets a bank conflict. A warpgroup has two panels,
+// so that one is written while the other one is on its way. Where D's rows are not multiples of 16
+// bytes, its threads copy the panel instead, as they do for tiles of fewer rows of X.
 #pragma once
 
 #include <fictl/device/element.cuh>
@@ -27,19 +27,24 @@ struct Destination {
   int n;  // columns of the product
   int64_t row_stride;
   int64_t batch_stride;
-  bool bulk;  // the copy engine can write it
+  bool aligned;  // to 16 bytes, all of its rows
+  bool bulk;     // the copy engine writes it
 };
 
 template <typename Tile, typename Out, int kColumnsPerOutput>
 struct Panel {
-  // Columns of the product, and outputs, in a row of a panel.
-  static constexpr int kColumns = kRowBytes / static_cast<int>(sizeof(Out)) < 64
-                                      ? kRowBytes / static_cast<int>(sizeof(Out))
-                                      : 64;
+  // Columns of the product, and outputs, in a row of a panel. A tile consists of whole panels.
+  static constexpr int kWidest = Tile::kExchanged || Tile::kY % 64 == 0 || Tile::kY < 64 ? 64 : 32;
+  static constexpr int kRoom = kRowBytes / static_cast<int>(sizeof(Out));
+  static constexpr int kColumns = kRoom < kWidest ? kRoom : kWidest;
   static constexpr int kOutputs = kColumns / kColumnsPerOutput;
   static constexpr int kBytesARow = kOutputs * static_cast<int>(sizeof(Out));
-  static constexpr device::Swizzle kSwizzle =
-      kBytesARow == 128 ? device::Swizzle::k128 : device::Swizzle::k64;
+  static constexpr device::Swizzle kSwizzle = kBytesARow == 128  ? device::Swizzle::k128
+                                              : kBytesARow == 64 ? device::Swizzle::k64
+                                                                 : device::Swizzle::k32;
+  static_assert(kBytesARow == static_cast<int>(device::swizzle_bytes(kSwizzle)), "a swizzle's row");
+  static_assert(Tile::kExchanged || Tile::kY < kColumns || Tile::kY % kColumns == 0,
+                "a tile of whole panels");
   static constexpr int kRows = Tile::kExchanged ? Tile::kY : device::kWgmmaM;
 
   // Where an output lies; the output of a pair of columns takes its first one's place.
@@ -127,7 +132,7 @@ class TileStore {
       unsigned char* panel = panels_[next_];
       claim<kPanels - 1>();
       fill_straight(panel, sums, batch, row, column, first);
-      send(panel, batch, row, column + first, device::kWgmmaM, kColumns);
+      send(panel, batch, row, column + first, device::kWgmmaM);
       next_ ^= 1;
     }
   }
@@ -182,7 +187,7 @@ class TileStore {
     }
 #pragma unroll
     for (int first = 0; first < device::kWgmmaM; first += P::kColumns) {
-      send(panels_[first / P::kColumns], batch, row, column + first, Tile::kY, P::kColumns);
+      send(panels_[first / P::kColumns], batch, row, column + first, Tile::kY);
     }
   }
 
@@ -208,8 +213,7 @@ class TileStore {
     }
   }
 
-  __device__ void send(const unsigned char* panel, int batch, int row, int column, int rows,
-                       int columns) {
+  __device__ void send(const unsigned char* panel, int batch, int row, int column, int rows) {
     if (d_.bulk) {
       device::fence_async_shared();
       warpgroup_.sync();
@@ -221,18 +225,28 @@ class TileStore {
       return;
     }
     warpgroup_.sync();
-    copy(panel, batch, row, column, rows, columns / kColumnsPerOutput);
+    copy(panel, batch, row, column, rows);
   }
 
-  __device__ void copy(const unsigned char* panel, int batch, int row, int column, int rows,
-                       int outputs) const {
+  // By the threads: 16 bytes at a time, where D is aligned and its columns do not end within them.
+  __device__ void copy(const unsigned char* panel, int batch, int row, int column, int rows) const {
+    constexpr int kAtOnce = 16 / static_cast<int>(sizeof(Out));
+    constexpr int kChunks = P::kOutputs / kAtOnce;
     const int first = column / kColumnsPerOutput;
     const int last = column_end_ / kColumnsPerOutput;
-    for (int i = thread_; i < rows * outputs; i += device::kWarpgroup) {
-      const int r = i / outputs, c = i % outputs;
-      if (row + r >= d_.m || first + c >= last) continue;
-      d_.data[batch * d_.batch_stride + (row + r) * d_.row_stride + first + c] =
-          *reinterpret_cast<const Out*>(panel + P::offset(r, c * kColumnsPerOutput));
+    for (int i = thread_; i < rows * kChunks; i += device::kWarpgroup) {
+      const int r = i / kChunks, c = i % kChunks * kAtOnce;
+      if (row + r >= d_.m) break;
+      const auto* from = reinterpret_cast<const Out*>(panel + P::offset(r, c * kColumnsPerOutput));
+      Out* to = d_.data + batch * d_.batch_stride + (row + r) * d_.row_stride + first + c;
+      if (d_.aligned && first + c + kAtOnce <= last) {
+        *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
+        continue;
+      }
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        if (first + c + j < last) to[j] = from[j];
+      }
     }
   }
 

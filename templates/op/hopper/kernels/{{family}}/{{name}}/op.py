@@ -27,8 +27,20 @@ kernel = KernelModule(__file__)
     """
     if {{ out }} is None:
         {{ out }} = _like({{ first }})
+    else:
+        _check_row_ends({{ out }})
 {{ py("    kernel." ~ name ~ "(", spelled.passed, ")") }}
     return {{ out }}
+
+
+def _check_row_ends({{ out }}: torch.Tensor) -> None:
+    """Refuse rows that end within 16 bytes: bulk stores write all of them."""
+    row_bytes = {{ out }}.shape[-1] * {{ out }}.element_size() if {{ out }}.dim() else 0
+    if row_bytes % 16:
+        raise ValueError(
+            f"{{ name }}: argument '{{ out }}' has rows of {row_bytes} bytes; bulk stores write whole 16 "
+            "bytes, and what follows each row: pass None, or rows of a multiple of 16 bytes"
+        )
 
 
 def _like(x: torch.Tensor) -> torch.Tensor:

@@ -36,7 +36,7 @@ cudaError_t run(const Problem& problem, const fictl::Launch& launch) {
   return dense::DenseSm80<Tile>(problem, LinearEpilogue(), kParts, launch.stream, launch.pdl);
 }
 
-// Whether there is a large tile for every SM.
+// Tells whether there is a large tile for every SM.
 bool fills(const Problem& problem) {
   using fictl::device::ceil_div;
   return ceil_div(problem.m, Large::kTileM) * ceil_div(problem.n, Large::kTileN) >=

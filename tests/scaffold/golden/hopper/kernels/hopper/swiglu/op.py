@@ -20,8 +20,20 @@ def swiglu(x: torch.Tensor, gate: torch.Tensor, out: torch.Tensor | None = None)
     """
     if out is None:
         out = _like(x)
+    else:
+        _check_row_ends(out)
     kernel.swiglu(out, x, gate)
     return out
+
+
+def _check_row_ends(out: torch.Tensor) -> None:
+    """Refuse rows that end within 16 bytes: bulk stores write all of them."""
+    row_bytes = out.shape[-1] * out.element_size() if out.dim() else 0
+    if row_bytes % 16:
+        raise ValueError(
+            f"swiglu: argument 'out' has rows of {row_bytes} bytes; bulk stores write whole 16 "
+            "bytes, and what follows each row: pass None, or rows of a multiple of 16 bytes"
+        )
 
 
 def _like(x: torch.Tensor) -> torch.Tensor:

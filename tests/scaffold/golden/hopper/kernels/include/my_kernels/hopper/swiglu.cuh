@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(SwigluTile<T>::kThreads, 1)
 #endif
 }
 
-// What one copy moves is the box of a map: an input's tile, or a warp's rows of out.
+// One copy moves the box of a map: an input's tile, or a warp's rows of out.
 template <typename T>
 device::TensorMapSpec swiglu_map(const T* data, int64_t rows, int64_t cols, int64_t pitch,
                                  int box_rows) {
