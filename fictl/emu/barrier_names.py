@@ -49,12 +49,12 @@ def renamed(row: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
 def _replaced(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         for old, new in names.items():
-            value = re.sub(re.escape(old) + r"(?![\d\[])", lambda _, to=new: to, value)
+            value = new.join(re.split(re.escape(old) + r"(?![\d\[])", value))
         return value
     if isinstance(value, list):
-        return [_replaced(each, names) for each in value]
+        return [_replaced(item, names) for item in value]
     if isinstance(value, dict):
-        return {key: _replaced(each, names) for key, each in value.items()}
+        return {key: _replaced(item, names) for key, item in value.items()}
     return value
 
 
@@ -63,9 +63,9 @@ def _words(chain: Chain) -> list[str]:
     words: list[str] = []
     for frame in chain:
         text = _line(frame)
-        found = _METHOD.search(text) or (None if words else _FUNCTION.search(text))
-        if found:
-            words.insert(0, found[1].replace("->", "."))
+        call = _METHOD.search(text) or (None if words else _FUNCTION.search(text))
+        if call:
+            words.insert(0, call[1].replace("->", "."))
     return words
 
 

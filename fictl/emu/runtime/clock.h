@@ -11,8 +11,9 @@ namespace fictl_emu::check {
 // A moment in the life of a thread. It moves on whenever others may learn what came before.
 using Epoch = uint32_t;
 
-// Who is known to be behind what a thread did: threads; asynchronous operations on shared and on
-// global memory, and on mbarriers, behind a fence of proxies; or those that wgmma makes room for.
+// The kinds of knowledge of what a thread did: threads are behind it; so are asynchronous
+// operations on shared memory, on global memory, on mbarriers, by a fence of proxies; its wgmma
+// have ended.
 enum class Knows : uint8_t { kThreads, kSharedProxy, kGlobalProxy, kBarrierProxy, kProducts };
 
 // By thread, the epoch before which everything it did is known.
@@ -22,7 +23,7 @@ class Clock {
 
   void learn(uint32_t block, uint32_t thread, Epoch until, Knows who = Knows::kThreads);
   bool knows(uint32_t block, uint32_t thread, Epoch epoch, Knows who = Knows::kThreads) const;
-  // What is known of threads, as knowledge of another kind; and what is of one kind alone.
+  // The knowledge of threads, as knowledge of another kind; and all that is of one kind.
   Clock as(Knows who) const;
   Clock only(Knows who) const;
   bool empty() const { return entries_.empty(); }

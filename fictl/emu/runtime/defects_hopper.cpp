@@ -75,7 +75,7 @@ const char* kind_of_unfenced(const Access& access, const Stamp& earlier, bool wr
                                          : "missing-proxy-fence";
 }
 
-// What manuals ask for, and GPUs do without as far as anyone knows.
+// True where manuals ask for a fence, and GPUs do without as far as anyone knows.
 bool is_strict(const Access& access, const Stamp& earlier, bool wrote) {
   if (access.reads()) return earlier.actor() == Actor::kCopy;
   return wrote || place_of(access).block == nullptr;

@@ -73,14 +73,14 @@ class Order {
 
   // All that the thread knows and has done until now, for another to learn.
   Knowledge told(uint32_t thread);
-  // What it knows of products that have ended, which every arrival tells.
+  // The part of it about products that have ended, which every arrival tells.
   Knowledge told_of_products(uint32_t thread) const;
   void learn(uint32_t thread, const Knowledge& news);
 
   void fence(uint32_t thread, int scope);
   // A fence of proxies: what the thread knows and has done, those know as well.
   void cross(uint32_t thread, std::initializer_list<Knows> to);
-  // What the thread does from now on has another epoch.
+  // Gives what the thread does from now on another epoch.
   void step(uint32_t thread) { advance(thread); }
   // All lanes of the warp know that products of its first thread have ended at that time.
   void products_end(uint32_t warp, Epoch at);

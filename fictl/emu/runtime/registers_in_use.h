@@ -25,7 +25,7 @@ struct RegisterRange {
   bool holds(const char* address, size_t bytes) const;
 };
 
-// Of one thread.
+// The registers of one thread.
 class RegistersInUse {
  public:
   void fence();

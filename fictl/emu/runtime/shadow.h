@@ -9,8 +9,8 @@
 
 namespace fictl_emu::check {
 
-// Who accesses memory: a thread; or for it a cp.async, a bulk copy that an mbarrier counts, a bulk
-// store in a group, a wgmma. Those from kStore on last until the thread has waited.
+// The doer of an access: a thread; or for it a cp.async, a bulk copy that an mbarrier counts, a
+// bulk store in a group, a wgmma. Those from kStore on last until the thread has waited.
 enum class Actor : uint8_t { kThread, kCopy, kLoad, kStore = 4, kProduct };
 
 // True for those that belong to the asynchronous proxy.

@@ -34,7 +34,7 @@ class Load : public Operation {
  protected:
   // Bytes that complete at the barrier of each destination.
   virtual uint32_t bytes() const = 0;
-  // Of the tensor of a map; null where there is none.
+  // The base of a map's tensor; null where there is none.
   virtual const void* base() const { return nullptr; }
   // The byte of shared memory for a byte of the copy. Pieces of 16 bytes stay together.
   virtual Swizzle swizzle() const { return Swizzle::kNone; }
