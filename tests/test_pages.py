@@ -28,6 +28,7 @@ PAGES = (
     "runnable",
     "intra-kernel",
     "gemm",
+    "hopper/index",
 )
 
 

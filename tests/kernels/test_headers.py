@@ -39,7 +39,12 @@ def test_a_header_of_the_library_includes_nothing_slow_to_compile(header: str) -
 
 @pytest.mark.parametrize("header", HEADERS)
 def test_code_for_a_generation_is_for_the_later_ones_too(header: str) -> None:
-    """So that a build for the oldest and the newest has seen it all: see test_shipped.py."""
+    """So that a build for the oldest and the newest has seen it all: see test_shipped.py.
+
+    But wgmma and setmaxnreg exist on sm_90a alone, which one header tells.
+    """
+    if header == "fictl/device/hopper/guard.cuh":
+        return
     assert _FOR_ONE.findall((INCLUDE / header).read_text(encoding="utf-8")) == []
 
 

@@ -14,7 +14,8 @@
 //
 // Tiling: 128 x 256 is the largest whose sums (128 registers a thread) leave room for everything
 // else, and each instruction of 64 x 256 x 16 reads 80 of the 128 bytes a clock that shared memory
-// gives. Smaller tiles fill the SMs where there are few of them: choice.cuh weighs that.
+// gives. Smaller tiles fill the SMs where there are few of them: kernels/gemm/_choice.py weighs
+// that.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@
 
 namespace fictl::gemm {
 
-// What the kernel takes beside the maps.
+// Arguments of the kernel beside the maps.
 template <typename Tile, typename Out, typename Epilogue>
 struct DenseArguments {
   Destination<Out> d;

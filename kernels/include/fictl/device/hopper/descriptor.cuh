@@ -27,7 +27,7 @@ struct TileDescriptor {
   uint32_t low;
   uint32_t high;
 
-  // Of the tile that begins `bytes` after this one.
+  // Descriptor of the tile that begins `bytes` after this one.
   __device__ TileDescriptor advance(uint32_t bytes) const { return {low + (bytes >> 4), high}; }
   __device__ uint64_t bits() const { return uint64_t{high} << 32 | low; }
 };
@@ -49,7 +49,7 @@ __device__ inline TileDescriptor make(const void* tile, Swizzle swizzle, uint32_
 
 }  // namespace descriptor
 
-// Of a tile with rows along K. `tile`: aligned to the swizzle's pattern.
+// Descriptor of a tile with rows along K. `tile`: aligned to the swizzle's pattern.
 template <Swizzle kSwizzle = Swizzle::k128>
 __device__ TileDescriptor k_major_tile(const void* tile) {
   static_assert(kSwizzle != Swizzle::kNone,
@@ -57,7 +57,7 @@ __device__ TileDescriptor k_major_tile(const void* tile) {
   return descriptor::make(tile, kSwizzle, 0, 8 * swizzle_bytes(kSwizzle));
 }
 
-// Of a tile with rows along M or N, whose panels have `rows` rows (the K of the tile).
+// Descriptor of a tile with rows along M or N, whose panels have `rows` rows (the K of the tile).
 template <Swizzle kSwizzle = Swizzle::k128>
 __device__ TileDescriptor mn_major_tile(const void* tile, uint32_t rows) {
   static_assert(kSwizzle != Swizzle::kNone,

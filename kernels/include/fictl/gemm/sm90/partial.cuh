@@ -25,7 +25,7 @@ struct PartialSums {
   static int64_t bytes(int blocks) { return blocks * (kBlockFloats * 4 + flag_bytes(1)); }
   static constexpr int64_t flag_bytes(int blocks) { return int64_t{blocks} * kConsumers * 4; }
 
-  // Four sums of one thread are neighbours, and threads are neighbours: 16 bytes a lane.
+  // Four sums of a thread lie together, those of the next thread behind them: 16 bytes a lane.
   __device__ float4* of(int block, int part, int thread) const {
     float* begin = sums + block * kBlockFloats + part * device::kWarpgroup * kFloats;
     return reinterpret_cast<float4*>(begin) + thread;

@@ -38,7 +38,7 @@ cudaError_t run(const Problem& problem, const fictl::Launch& launch) {
 {{ cpp("  return dense::DenseSm80<Tile>(", ["problem", title ~ "Epilogue()", "kParts", "launch.stream", "launch.pdl"], ");") }}
 }
 
-// Whether there is a large tile for every SM.
+// Tells whether there is a large tile for every SM.
 bool fills(const Problem& problem) {
   using fictl::device::ceil_div;
   return ceil_div(problem.m, Large::kTileM) * ceil_div(problem.n, Large::kTileN) >=

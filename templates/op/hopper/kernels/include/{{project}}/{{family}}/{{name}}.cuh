@@ -174,7 +174,7 @@ __global__ void __launch_bounds__({{ title }}Tile<T>::kThreads, 1)
 #endif
 }
 
-// What one copy moves is the box of a map: an input's tile, or a warp's rows of {{ out }}.
+// One copy moves the box of a map: an input's tile, or a warp's rows of {{ out }}.
 template <typename T>
 {{ cpp("device::TensorMapSpec " ~ name ~ "_map(", ["const T* data", "int64_t rows", "int64_t cols", "int64_t pitch", "int box_rows"], ") {") }}
   using Tile = {{ title }}Tile<T>;
