@@ -49,6 +49,13 @@ EMU_SCHEDULE = Setting(
     "forward",
     "the order of threads (device emu): forward, reverse, random or random-<seed>",
 )
+EMU_STRICT = Setting(
+    "FICTL_EMU_STRICT",
+    "bool",
+    values.boolean,
+    False,
+    "check mode also reports what the manuals ask for and GPUs do without (device emu)",
+)
 EMU_THREADS: Setting[int | None] = Setting(
     "FICTL_EMU_THREADS",
     "int",

@@ -41,6 +41,7 @@ class _Config(ctypes.Structure):
         ("minor", ctypes.c_int32),
         ("patience_ms", ctypes.c_int32),
         ("timeout_ms", ctypes.c_int32),
+        ("strict", ctypes.c_int32),
     )
 
 
@@ -65,6 +66,7 @@ class EmulatedDevice:
             settings.EMU_SCHEDULE.get(),
             settings.EMU_THREADS.get(),
             settings.EMU_TIMEOUT.get(),
+            settings.EMU_STRICT.get(),
         )
         if asked != self._asked:
             self.run_under(Schedule.parse(asked[0]))
@@ -85,6 +87,7 @@ class EmulatedDevice:
             ARCH.minor,
             _PATIENCE_MS,
             1000 * settings.EMU_TIMEOUT.get(),
+            settings.EMU_STRICT.get(),
         )
         self._runtime.fictl_emu_configure(ctypes.byref(config))
 

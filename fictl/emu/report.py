@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fictl.emu.barrier_names import barrier_name, renamed
 from fictl.emu.describe import cause, describe
 from fictl.emu.symbols import Frame, frames, plain_name
 
@@ -96,7 +97,7 @@ def read_reports(lines: str) -> list[Report]:
     """Parse the runtime's JSON lines; code offsets become source lines."""
     rows = [json.loads(line) for line in lines.splitlines()]
     chains = _chains(place for row in rows for place in _places(row))
-    return [_report(row, chains) for row in rows]
+    return [_report(_named(row, chains), chains) for row in rows]
 
 
 def _report(row: dict[str, Any], chains: Chains) -> Report:
@@ -129,10 +130,21 @@ def _report(row: dict[str, Any], chains: Chains) -> Report:
     )
 
 
+def _named(row: dict[str, Any], chains: Chains) -> dict[str, Any]:
+    """Return the report with the source's names for its mbarriers."""
+    names = {}
+    for barrier in row.pop("barriers", ()):
+        known = {one["offset"]: _chain(one["place"], chains) for one in barrier["all"]}
+        names[barrier["name"]] = barrier_name(known, barrier["offset"])
+    return renamed(row, names)
+
+
 def _places(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     other = row.get("other", {}).get("place")
     groups = (group.get("place") for group in row.get("groups", ()))
-    places = (row.get("function"), row.get("place"), other, *row.get("stack", ()), *groups)
+    barriers = (one["place"] for barrier in row.get("barriers", ()) for one in barrier["all"])
+    own = (row.get("function"), row.get("place"), other)
+    places = (*own, *row.get("stack", ()), *groups, *barriers)
     return (place for place in places if place and "module" in place)
 
 

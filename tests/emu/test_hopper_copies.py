@@ -224,7 +224,7 @@ def test_a_wait_covers_all_but_the_newest_groups(emulate, device, pending, writt
 
 
 def test_a_map_that_a_kernel_edits_must_not_be_in_use(emulate, device, schedule) -> None:
-    """A copy that completes late reads the map that another one has been written over."""
+    """A copy that completes late finds the map written over, and is reported."""
     library = emulate("hopper_copies.cu")
     device.run_under(schedule)
     spec = Spec(U8, (64, 4), (64, 4))
@@ -232,8 +232,11 @@ def test_a_map_that_a_kernel_edits_must_not_be_in_use(emulate, device, schedule)
     for memory, holder in zip(memories, holders, strict=True):
         assert encode(library, holder.at(), spec, memory.ctypes.data) == 0
     out = np.zeros(spec.bytes, np.uint8)
-    assert library.edit(*(holder.at() for holder in holders), spec.bytes, pointer(out)) == 0
-    assert np.array_equal(out, memories[0 if schedule.order == "reverse" else 1])
+    code = library.edit(*(holder.at() for holder in holders), spec.bytes, pointer(out))
+    kinds = [report.kind for report in device.take_reports()]
+    is_early = schedule.order == "reverse"
+    assert (code == 0, kinds) == (is_early, [] if is_early else ["map-edited"])
+    assert np.array_equal(out, memories[0]) is is_early
 
 
 def test_no_other_function_of_the_driver_is_there(wrong, device) -> None:

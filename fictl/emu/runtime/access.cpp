@@ -5,6 +5,7 @@
 
 #include "cluster.h"
 #include "defects.h"
+#include "defects_hopper.h"
 #include "hopper/peers.h"
 #include "launch_record.h"
 
@@ -16,16 +17,22 @@ namespace {
 class Tracer {
  public:
   // Accesses of blocks before `oldest` are over.
-  Tracer(const Access& access, const Thread& thread, const Order& order, uint32_t oldest)
-      : access_(access), order_(order), oldest_(oldest) {
+  // `proxy`: those that an asynchronous access must find behind earlier ones of threads.
+  Tracer(const Access& access, const Thread& thread, const Order& order, uint32_t oldest,
+         Knows proxy)
+      : access_(access),
+        order_(order),
+        oldest_(oldest),
+        proxy_(proxy),
+        crosses_(is_async(access.actor)) {
     me_.pc = reinterpret_cast<uintptr_t>(access.pc);
     me_.thread = thread.linear;
     me_.strong = access.strong();
     me_.is_volatile = access.is_volatile();
     me_.in_flight = access.way == Way::kCopyIssued;
     me_.block = order.serial();
-    me_.is_bulk = access.is_bulk();
-    me_.epoch = access.is_bulk() ? access.epoch : order.now(thread.linear);
+    me_.by = static_cast<uint32_t>(access.actor);
+    me_.epoch = access.epoch != 0 ? access.epoch : order.now(thread.linear);
   }
 
   void trace(const Shadow& shadow, size_t offset) {
@@ -42,19 +49,51 @@ class Tracer {
   // The first access found that this one races with; its mask is zero if there is none.
   const Stamp& rival() const { return rival_; }
   bool rival_wrote() const { return rival_wrote_; }
+  // An access of a thread that no fence of proxies follows; no mask: there is none.
+  const Stamp& unfenced() const { return unfenced_; }
+  bool unfenced_wrote() const { return unfenced_wrote_; }
   // Did the rival, and did this thread, read the same memory as well?
   bool rival_read() const { return rival_read_; }
   bool has_read() const { return has_read_; }
 
  private:
   bool is_over(const Stamp& stamp) const {
-    return stamp.block < oldest_ || order_.follows(me_.thread, stamp);
+    return stamp.block < oldest_ || is_behind(stamp, false);
   }
-  bool collides(const Stamp& stamp) const {
+  // True if this access is ordered after that one, and after its end.
+  bool is_behind(const Stamp& stamp, bool wrote) const {
+    const Actor actor = stamp.actor();
+    if (actor != Actor::kProduct && actor != Actor::kStore) {
+      return order_.follows(me_.thread, stamp);
+    }
+    Stamp end = stamp;
+    end.epoch = end_of(stamp, wrote);
+    if (end.epoch == 0) return false;
+    if (order_.follows(me_.thread, end)) return true;
+    if (actor != Actor::kProduct) return false;
+    const bool same_warp = stamp.block == me_.block && (stamp.thread ^ me_.thread) < 32;
+    return same_warp || order_.knows(me_.thread, end, Knows::kProducts);
+  }
+  // When the thread has waited for an operation that it counts. Cells side by side are alike.
+  Epoch end_of(const Stamp& stamp, bool wrote) const {
+    const bool known = latest_.pc == stamp.pc && latest_.block == stamp.block &&
+                       latest_.thread == stamp.thread && latest_.epoch == stamp.epoch;
+    if (known && latest_wrote_ == wrote) return latest_end_;
+    const bool is_product = stamp.actor() == Actor::kProduct;
+    const auto& all = is_product ? record().products : record().stores;
+    const auto flights = all.find(LaunchRecord::flight_key(stamp.block, stamp.thread));
+    latest_ = stamp;
+    latest_wrote_ = wrote;
+    latest_end_ = flights == all.end() ? 0
+                  : wrote              ? flights->second.lasts_until(stamp.epoch)
+                                       : flights->second.read_until(stamp.epoch);
+    return latest_end_;
+  }
+  bool collides(const Stamp& stamp, bool wrote) const {
     if ((stamp.mask & me_.mask) == 0 || stamp.block < oldest_) return false;
     if (stamp.in_flight) return true;
     if (stamp.strong && me_.strong && !may_be_told(stamp)) return false;
-    return !order_.follows(me_.thread, stamp);
+    return !is_behind(stamp, wrote);
   }
   // Between blocks, what is volatile is meant for others. Within one it may also be a relic of
   // warps whose lanes went in step, unless it is a flag: see waiting.h.
@@ -62,7 +101,8 @@ class Tracer {
     return stamp.is_volatile && me_.is_volatile && stamp.block == me_.block;
   }
   void compare(const Cell& cell, const Stamp& stamp, bool wrote) {
-    if (rival_.mask != 0 || !collides(stamp)) return;
+    if (crosses_) look_for_fence(stamp, wrote);
+    if (rival_.mask != 0 || !collides(stamp, wrote)) return;
     rival_ = stamp;
     rival_wrote_ = wrote;
     for (const Stamp& read : cell.reads) {
@@ -70,6 +110,14 @@ class Tracer {
       rival_read_ |= read.thread == stamp.thread;
       has_read_ |= read.thread == me_.thread && stamp.block == me_.block;
     }
+  }
+
+  // Between an access of a thread and this asynchronous one.
+  void look_for_fence(const Stamp& stamp, bool wrote) {
+    if (unfenced_.mask != 0 || (stamp.mask & me_.mask) == 0 || stamp.block < oldest_) return;
+    if (is_async(stamp.actor()) || order_.knows(me_.thread, stamp, proxy_)) return;
+    unfenced_ = stamp;
+    unfenced_wrote_ = wrote;
   }
 
   void write(Cell& cell) {
@@ -94,7 +142,14 @@ class Tracer {
   const Access& access_;
   const Order& order_;
   const uint32_t oldest_;
+  const Knows proxy_;
+  const bool crosses_;
   Stamp me_{};
+  Stamp unfenced_{};
+  bool unfenced_wrote_ = false;
+  mutable Stamp latest_{};  // and its end
+  mutable bool latest_wrote_ = false;
+  mutable Epoch latest_end_ = 0;
   Stamp rival_{};
   bool rival_wrote_ = false;
   bool rival_read_ = false;
@@ -113,12 +168,16 @@ bool may_update(const Race& race) {
   return race.access.way == Way::kRead && race.rival_wrote && race.rival_read;
 }
 
-// Finds and reports races; false if there is one.
+// Finds and reports races, and missing fences of proxies; false if there is a race.
 bool trace(const Access& access, const Thread& thread, const Shadow& shadow, size_t offset,
-           const Order& order, uint32_t oldest) {
-  Tracer tracer(access, thread, order, oldest);
+           const Order& order, uint32_t oldest, Knows proxy) {
+  Tracer tracer(access, thread, order, oldest, proxy);
   tracer.trace(shadow, offset);
-  if (tracer.rival().mask == 0) return true;
+  if (tracer.rival().mask == 0) {
+    const Stamp& unfenced = tracer.unfenced();
+    if (unfenced.mask != 0) report_unfenced(access, unfenced, tracer.unfenced_wrote());
+    return true;
+  }
   Race race{access, &thread, tracer.rival(), tracer.rival_wrote(), tracer.rival_read()};
   race.updates = access.writes() && race.rival_wrote && race.rival_read && tracer.has_read();
   if (access.is_volatile() && race.rival.is_volatile && access.way == Way::kRead) {
@@ -185,6 +244,15 @@ void visit(const Access& access, const Thread& thread, const Order& order, const
   there.visits[uint64_t{stamp.block} << 10 | thread.linear] = {stamp, thread.cluster_arrivals};
 }
 
+// A write must not go to the memory of a barrier.
+void look_for_barrier(const Access& access, const Block& owner, size_t offset) {
+  constexpr uint32_t kBytes = 8;
+  const auto at = static_cast<uint32_t>(offset);
+  const auto next = owner.mbarriers.lower_bound(at < kBytes ? 0 : at - kBytes + 1);
+  if (next == owner.mbarriers.end() || next->first >= offset + access.bytes) return;
+  if (access.way != Way::kCopyLanded) report_overwritten(access, next->second);
+}
+
 void examine_shared(const Access& access, const Thread& thread, const Block& owner) {
   const SharedMemory& memory = owner.shared;
   const size_t offset = access.address - memory.base;
@@ -196,8 +264,11 @@ void examine_shared(const Access& access, const Thread& thread, const Block& own
   // The blocks of a cluster have begun one after another.
   const uint32_t oldest = order.serial() - thread.block->place.rank;
   hear(access, thread, order);
-  const bool clean = trace(access, thread, block.shared.cells, offset, order, oldest);
-  if (clean && access.reads()) {
+  if (access.writes() && !owner.mbarriers.empty()) look_for_barrier(access, owner, offset);
+  const bool clean =
+      trace(access, thread, block.shared.cells, offset, order, oldest, Knows::kSharedProxy);
+  // A product may have rows that nobody uses.
+  if (clean && access.reads() && access.actor != Actor::kProduct) {
     const size_t unwritten = block.shared.first_unwritten(offset, access.bytes);
     if (unwritten < access.bytes) report_uninitialised(access, unwritten);
   }
@@ -274,7 +345,7 @@ void examine_global(const Access& access, const Thread& thread) {
   if (launch.dependencies.any()) look_for_earlier(access, thread, region);
   if (region != nullptr) {
     const size_t offset = access.address - region->begin;
-    trace(access, thread, region->cells(), offset, order, launch.first_serial);
+    trace(access, thread, region->cells(), offset, order, launch.first_serial, Knows::kGlobalProxy);
   }
   tell(access, thread, order);
 }

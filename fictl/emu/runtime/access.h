@@ -4,6 +4,7 @@
 #include "checker.h"
 #include "fiber.h"
 #include "scheduler.h"
+#include "shadow.h"
 
 namespace fictl_emu::check {
 
@@ -19,14 +20,19 @@ struct Access {
   Way way;
   Strength strength;
   const void* pc;
+  Actor actor = Actor::kThread;
   uint32_t epoch = 0;  // when it was issued, of an operation of the engine
 
   bool strong() const { return strength != Strength::kPlain; }
   bool is_volatile() const { return strength == Strength::kVolatile; }
-  bool is_bulk() const { return epoch != 0; }
+  bool is_bulk() const { return check::is_bulk(actor); }
   bool reads() const { return way == Way::kRead || way == Way::kUpdate; }
   bool writes() const { return way != Way::kRead; }
 };
+
+// True once a wgmma of this launch has been given registers, which are on stacks.
+extern bool registers_watched;
+void touch_registers(const Access& access);
 
 // Reports what is wrong with an access of the running thread; does not return where it must not
 // happen.

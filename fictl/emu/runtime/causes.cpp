@@ -1,5 +1,6 @@
 #include "causes.h"
 
+#include "defects_hopper.h"
 #include "hopper/peers.h"
 #include "launch_record.h"
 
@@ -9,7 +10,7 @@ namespace {
 
 // One of the two is an operation of the engine.
 std::string of_bulk(const Race& race) {
-  const bool copy_wrote = race.rival.is_bulk && race.rival_wrote;
+  const bool copy_wrote = race.rival.is_bulk() && race.rival_wrote;
   if (!race.thread->block->shared.contains(race.access.address)) {
     if (!copy_wrote) return "nothing orders the threads that share this memory before the copy";
     return "cp.async.bulk.wait_group (without .read) is missing between the bulk store and this "
@@ -123,7 +124,8 @@ std::string within_block(const Race& race) {
 }  // namespace
 
 std::string cause_of(const Race& race) {
-  if (race.rival.is_bulk || race.access.is_bulk()) return of_bulk(race);
+  if (race.rival.actor() == Actor::kProduct) return of_product(race);
+  if (race.rival.is_bulk() || race.access.is_bulk()) return of_bulk(race);
   if (race.rival.in_flight) return in_flight(race.access);
   const std::string shared_memory = overlap(race);
   if (!shared_memory.empty()) return shared_memory;

@@ -7,13 +7,14 @@
 
 #include "config.h"
 #include "defects.h"
-#include "hopper/wgmma.h"
+#include "defects_hopper.h"
 #include "launch_record.h"
 #include "system.h"
 
 namespace fictl_emu::check {
 
 bool enabled = false;
+bool registers_watched = false;
 
 namespace {
 
@@ -43,6 +44,14 @@ bool is_over(const Block& block, const Visit& visit) {
 
 Order& order_of(const Block& block) { return record().of(block).order; }
 
+void look_for_unread_stores(const Thread& thread) {
+  const LaunchRecord& launch = record();
+  const uint32_t serial = order_of(*thread.block).serial();
+  const auto flights = launch.stores.find(LaunchRecord::flight_key(serial, thread.linear));
+  if (flights == launch.stores.end()) return;
+  if (const void* pc = flights->second.unread()) report_outlived(thread, pc);
+}
+
 }  // namespace
 
 void module_loaded(const void* code) {
@@ -52,6 +61,7 @@ void module_loaded(const void* code) {
 
 void launch_begins(Launch& launch) {
   enabled = config.check != 0 && is_checked(launch);
+  registers_watched = false;
   if (enabled) record().begin(launch);
 }
 
@@ -60,7 +70,7 @@ void launch_ends(Launch&) {
   // A store that is in question now has not happened: the kernel was stopped.
   record().pending.reset();
   record().waiting.launch_ends();
-  enabled = false;
+  enabled = registers_watched = false;
 }
 
 void block_begins(Block& block) {
@@ -73,6 +83,7 @@ void block_ends(Block& block) {
   for (const auto& [who, visit] : record().of(block).visits) {
     if (!is_over(block, visit)) report_left_early(block, visit.stamp);
   }
+  for (const Thread& thread : block.threads) look_for_unread_stores(thread);
   record().end_block(block);
 }
 
@@ -153,14 +164,6 @@ void fence(Thread& thread, int scope) {
   order_of(*thread.block).fence(thread.linear, scope);
 }
 
-// The first lane of each warp stands for it.
-void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc) {
-  if (!enabled || thread.lane != 0) return;
-  for (const char* chunk : operands_of(wgmma, thread)) {
-    examine({chunk, 16, Way::kRead, Strength::kPlain, pc});
-  }
-}
-
 void dependencies_waited(Thread& thread) {
   if (!enabled) return;
   settle_pending();
@@ -179,12 +182,14 @@ void copy_issued(Thread&, const Copy& copy) {
     examine(
         {copy.from, static_cast<size_t>(copy.source_bytes), Way::kRead, Strength::kPlain, copy.pc});
   }
-  examine({copy.to, static_cast<size_t>(copy.bytes), Way::kCopyIssued, Strength::kPlain, copy.pc});
+  examine({copy.to, static_cast<size_t>(copy.bytes), Way::kCopyIssued, Strength::kPlain, copy.pc,
+           Actor::kCopy});
 }
 
 void copy_landed(Thread&, const Copy& copy) {
   if (!enabled) return;
-  examine({copy.to, static_cast<size_t>(copy.bytes), Way::kCopyLanded, Strength::kPlain, copy.pc});
+  examine({copy.to, static_cast<size_t>(copy.bytes), Way::kCopyLanded, Strength::kPlain, copy.pc,
+           Actor::kCopy});
 }
 
 }  // namespace fictl_emu::check

@@ -4,8 +4,13 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "state.h"
+
+namespace fictl_emu {
+class Report;
+}
 
 namespace fictl_emu::ptx {
 struct Wgmma;
@@ -44,8 +49,12 @@ void cluster_met(Cluster& cluster);
 void cluster_waited(Thread& thread);
 void fence(Thread& thread, int scope);
 
-// A thread has come to a wgmma: it reads its operands from shared memory.
-void wgmma_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc);
+// wgmma.fence; a thread has come to a wgmma, which reads its operands from shared memory and owns
+// its registers; the warpgroup commits a group, or has waited for all but the newest `pending`.
+void product_fence(const Thread& thread);
+void product_issued(const Thread& thread, const ptx::Wgmma& wgmma, const void* pc);
+void products_committed(const Block& block, const Warpgroup& group);
+void products_waited(const Block& block, const Warpgroup& group, uint32_t pending);
 // griddepcontrol, and calls of the host that wait for all kernels.
 void dependencies_waited(Thread& thread);
 void dependents_launched(Thread& thread);
@@ -61,16 +70,21 @@ void barrier_begins(const Mbarrier& barrier);
 // `how` is made of FictlEmuMbarrierUse.
 void barrier_arrived(Thread& thread, const Mbarrier& barrier, int how);
 void barrier_advanced(const Mbarrier& barrier);
-void barrier_waited(Thread& thread, const Mbarrier& barrier, int how);
+// `at_once`: the thread has not slept.
+void barrier_waited(Thread& thread, const Mbarrier& barrier, int how, bool at_once);
 
 // ---- operations of the engine ----
 
 // The knowledge of the issuing thread, and its time, when it issued an operation.
 struct Ticket {
   uint32_t epoch = 0;
+  bool in_group = false;  // of bulk stores; else an mbarrier counts it
   std::shared_ptr<const Knowledge> known;
 };
-Ticket async_issued(Thread& thread);
+Ticket async_issued(Thread& thread, bool in_group, const void* pc);
+void bulk_committed(Thread& thread);
+// `reads`: until the sources of all but the newest groups may change; else until all is written.
+void bulk_waited(Thread& thread, uint32_t pending, bool reads);
 
 enum class AsyncWay : uint8_t { kReads, kWillWrite, kHasWritten, kUpdates };
 // An operation's access to memory, as of its issue. Of what it writes it says so twice: when it is
@@ -79,6 +93,21 @@ void async_access(const Ticket& ticket, AsyncWay way, const void* address, size_
                   const void* pc);
 // It counts at the barrier: those that wait for the phase know of its accesses.
 void async_completed(const Ticket& ticket, const Mbarrier& barrier);
+
+// For reports, a copy into or out of shared memory: its memory there, the offset of the mbarrier
+// that counts it, or kNoBarrier, and the base of the tensor of its map, or null.
+struct CopyText {
+  std::string text;
+  const void* base;
+  const void* pc;
+};
+constexpr uint32_t kNoBarrier = ~uint32_t{0};
+void copy_described(const Block& block, uint32_t offset, uint32_t bytes, uint32_t barrier,
+                    const CopyText& copy);
+// Adds the latest copy that counts at the barrier.
+void describe_copy(Report& report, const Mbarrier& barrier);
+// A copy of a box that has nothing of the tensor.
+void box_is_outside(const CopyText& copy);
 
 // fence.proxy.async and its relatives, by a number of FictlEmuProxyFence.
 void proxy_fence(Thread& thread, int kind);

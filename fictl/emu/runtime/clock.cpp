@@ -4,8 +4,8 @@
 
 namespace fictl_emu::check {
 
-void Clock::learn(uint32_t block, uint32_t thread, Epoch until) {
-  const uint64_t key = key_of(block, thread);
+void Clock::learn(uint32_t block, uint32_t thread, Epoch until, Knows who) {
+  const uint64_t key = key_of(block, thread, who);
   const auto at = std::lower_bound(entries_.begin(), entries_.end(), key,
                                    [](const Entry& entry, uint64_t k) { return entry.key < k; });
   if (at == entries_.end() || at->key != key) {
@@ -21,8 +21,23 @@ Epoch Clock::until(uint64_t key) const {
   return at == entries_.end() || at->key != key ? 0 : at->until;
 }
 
-bool Clock::knows(uint32_t block, uint32_t thread, Epoch epoch) const {
-  return until(key_of(block, thread)) > epoch || until(key_of(block, kAllThreads)) > epoch;
+bool Clock::knows(uint32_t block, uint32_t thread, Epoch epoch, Knows who) const {
+  return until(key_of(block, thread, who)) > epoch ||
+         until(key_of(block, kAllThreads, who)) > epoch;
+}
+
+Clock Clock::as(Knows who) const {
+  Clock moved = only(Knows::kThreads);
+  for (Entry& entry : moved.entries_) entry.key |= key_of(0, 0, who);
+  return moved;
+}
+
+Clock Clock::only(Knows who) const {
+  Clock some;
+  for (const Entry& entry : entries_) {
+    if (entry.key >> kKindBit == static_cast<uint64_t>(who)) some.entries_.push_back(entry);
+  }
+  return some;
 }
 
 bool Clock::mentions(uint32_t block) const {

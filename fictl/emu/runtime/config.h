@@ -19,6 +19,7 @@ struct FictlEmuConfig {
   int32_t major, minor;  // the compute capability that is shown
   int32_t patience_ms;   // how long threads may spin without progress
   int32_t timeout_ms;    // how long one block may take; 0: for ever
+  int32_t strict;        // check mode reports what manuals ask for and GPUs do without, too
 };
 
 void fictl_emu_configure(const FictlEmuConfig* config);

@@ -7,7 +7,7 @@
 
 namespace fictl_emu {
 
-FictlEmuConfig config = {FICTL_EMU_FORWARD, 0, 1, 1, 0, 4, 8, 9, 2000, 60000};
+FictlEmuConfig config = {FICTL_EMU_FORWARD, 0, 1, 1, 0, 4, 8, 9, 2000, 60000, 0};
 
 }  // namespace fictl_emu
 

@@ -1,126 +1,15 @@
 #include "defects.h"
 
-#include <dlfcn.h>
-
-#include <cstring>
-
 #include "causes.h"
+#include "defects_hopper.h"
 #include "hopper/peers.h"
 #include "launch_record.h"
 #include "report.h"
+#include "words.h"
 
 namespace fictl_emu::check {
 
 namespace {
-
-std::string count(size_t n, const std::string& thing) {
-  return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
-}
-
-std::string adjective(bool strong, bool is_volatile) {
-  return is_volatile ? "volatile " : strong ? "atomic " : "";
-}
-
-std::string verb(const Access& access) {
-  switch (access.way) {
-    case Way::kRead:
-      return adjective(access.strong(), access.is_volatile()) + "read";
-    case Way::kWrite:
-      return adjective(access.strong(), access.is_volatile()) + "write";
-    case Way::kUpdate:
-      return "atomic update";
-    case Way::kCopyIssued:
-    case Way::kCopyLanded:
-      return access.is_bulk() ? "bulk copy" : "cp.async";
-  }
-  return "";
-}
-
-std::string verb(const Stamp& stamp, bool wrote) {
-  if (stamp.is_bulk) return wrote ? "bulk copy" : "read by a bulk copy";
-  if (stamp.in_flight) return "cp.async";
-  return adjective(stamp.strong, stamp.is_volatile) + (wrote ? "write" : "read");
-}
-
-// The memory that an address belongs to, or the nearest that it could belong to.
-struct Location {
-  const char* space = "";  // the report's word for it: shared, tensor, variable
-  std::string name;
-  int64_t byte = 0;
-  size_t bytes = 0;  // of the whole; 0: unknown
-  std::string element;
-
-  std::string text() const {
-    return std::string(strcmp(space, "tensor") == 0 ? "tensor '" + name + "'" : name);
-  }
-  std::string place() const {
-    if (byte == 0 && bytes == 0) return text();
-    if (!element.empty()) return "element " + element + " of " + text();
-    return "byte " + std::to_string(byte) + " of " + text();
-  }
-};
-
-std::string in_words(const SharedPart& part) {
-  return std::string("part '") + part.name + "' of shared memory";
-}
-
-// The smallest part that a kernel has said there is.
-const SharedPart* part_that_holds(const SharedMemory& shared, size_t offset) {
-  const SharedPart* best = nullptr;
-  for (const SharedPart& part : shared.parts) {
-    if (part.contains(offset, 1) && (best == nullptr || part.bytes < best->bytes)) best = &part;
-  }
-  return best;
-}
-
-Location locate_shared(const SharedMemory& shared, const char* address) {
-  const auto offset = address - shared.base;
-  const SharedPart* part = part_that_holds(shared, offset);
-  if (part != nullptr) return {"shared", in_words(*part), offset - part->offset, part->bytes, ""};
-  Location found{"shared", "dynamic shared memory", offset, shared.dynamic_bytes, ""};
-  if (offset < int64_t{shared.static_begin}) return found;
-  for (const SharedVariable& variable : shared.variables) {
-    if (offset < int64_t{variable.offset} - int64_t{SharedMemory::kGap} / 2) break;
-    found = {"shared", std::string("__shared__ ") + variable.name, offset - variable.offset,
-             variable.bytes, ""};
-  }
-  return found;
-}
-
-// Names of variables are known where the module exports them.
-Location locate_variable(const char* address) {
-  Dl_info info;
-  const bool named = dladdr(address, &info) != 0 && info.dli_sname != nullptr;
-  if (!named) return {"variable", "a variable of the module", 0, 0, ""};
-  return {"variable", info.dli_sname, address - static_cast<const char*>(info.dli_saddr), 0, ""};
-}
-
-Location locate(const Thread& thread, const char* address, size_t bytes) {
-  const Block* owner = holder(*thread.block, address);
-  if (owner != nullptr) {
-    Location found = locate_shared(owner->shared, address);
-    if (owner != thread.block) found.name += " of block " + std::to_string(owner->place.rank);
-    return found;
-  }
-  if (record().host.contains(address)) return locate_variable(address);
-  const Tensor* tensor = record().tensors.nearest(address, bytes);
-  if (tensor == nullptr) return {};
-  return {"tensor", tensor->name(), address - tensor->begin(), tensor->bytes(),
-          tensor->element(address)};
-}
-
-void add(Report& report, const Access& access, const Location& location) {
-  report.text("access", verb(access)).number("bytes", access.bytes);
-  if (*location.space == 0) return;
-  report.text(location.space, location.name);
-  report.number("byte", location.byte).number("size", location.bytes);
-  if (!location.element.empty()) report.text("element", location.element);
-}
-
-std::string sentence(const Access& access) {
-  const std::string what = verb(access);
-  return (what[0] == 'a' ? "an " : "a ") + what + " of " + count(access.bytes, "byte");
-}
 
 [[noreturn]] void stop(Report& report) {
   report.file();
@@ -186,31 +75,6 @@ Explanation outside(const Access& access, const Location& location) {
   }
   return outside_of_tensor(access, *record().tensors.nearest(access.address, access.bytes));
 }
-
-// The thread of a stamp, whose block may be over.
-class Former {
- public:
-  explicit Former(const Stamp& stamp) {
-    const auto& [grid, block] = record().block_of(stamp.block);
-    const FictlEmuLaunch& asked = grid->asked;
-    const uint32_t number = stamp.thread;
-    block_.index = {static_cast<uint32_t>(block % asked.grid.x),
-                    static_cast<uint32_t>(block / asked.grid.x % asked.grid.y),
-                    static_cast<uint32_t>(block / asked.grid.x / asked.grid.y)};
-    thread_.index = {number % asked.block.x, number / asked.block.x % asked.block.y,
-                     number / asked.block.x / asked.block.y};
-    block_.grid = const_cast<Grid*>(grid);
-    thread_.block = &block_;
-    thread_.linear = number;
-    thread_.lane = number % 32;
-    thread_.warp = number / 32;
-  }
-  const Thread* thread() const { return &thread_; }
-
- private:
-  Block block_;
-  Thread thread_;
-};
 
 }  // namespace
 
@@ -344,14 +208,19 @@ void report_race(const Race& race) {
                          : race.rival_wrote ? "write after write"
                                             : "write after read";
   const Former former(race.rival);
-  Report report("race", race.thread);
+  const std::string copy = copy_in_words(race);
+  Report report(kind_of(race), race.thread);
   report.place(access.pc);
   report.text("what", std::string(conflict) + " at " + location.place() +
-                          " with nothing that orders the two");
-  report.text("cause", cause_of(race));
+                          " with nothing that orders the two" +
+                          (access.is_bulk() && !copy.empty() ? ": by " + copy : ""));
+  const std::string phase = wrong_phase(race);
+  report.text("cause", phase.empty() ? cause_of(race) : phase);
   report.text("conflict", conflict);
   add(report, access, location);
-  report.other(verb(race.rival, race.rival_wrote), former.thread(), other);
+  add_copy(report, race);
+  const bool is_of_copy = !copy.empty() && !access.is_bulk();
+  report.other(is_of_copy ? copy : verb(race.rival, race.rival_wrote), former.thread(), other);
   if (may_be_a_flag) {
     waiting.suspect(access, std::move(report));
   } else {

@@ -15,8 +15,12 @@ namespace {
 
 inline __attribute__((always_inline)) void touch(const void* address, size_t bytes, Way way,
                                                  Strength strength, const void* pc) {
-  if (fictl_emu::check::is_private(address)) return;
-  fictl_emu::check::examine({static_cast<const char*>(address), bytes, way, strength, pc});
+  const Access access{static_cast<const char*>(address), bytes, way, strength, pc};
+  if (fictl_emu::check::is_private(address)) {
+    if (fictl_emu::check::registers_watched) fictl_emu::check::touch_registers(access);
+    return;
+  }
+  fictl_emu::check::examine(access);
 }
 
 bool in_kernel() {

@@ -56,6 +56,8 @@ void LaunchRecord::begin(const Launch& launch) {
   ended_.clear();
   told_.clear();
   flags.clear();
+  stores.clear();
+  products.clear();
   blocks_without_fence.clear();
   pending.reset();
   waiting.launch_begins();
@@ -76,6 +78,17 @@ void LaunchRecord::begin_block(const Block& block) {
   of(block).visits.clear();
   of(block).waits.begin(block.threads.size());
   of(block).phases.clear();
+  of(block).consumed.clear();
+  of(block).waited.assign(block.threads.size(), {});
+  of(block).registers.clear();
+  of(block).copies.clear();
+}
+
+const KnownCopy* BlockRecord::copy_at(uint32_t offset) const {
+  const auto next = copies.upper_bound(offset);
+  if (next == copies.begin()) return nullptr;
+  const KnownCopy& copy = std::prev(next)->second;
+  return offset - copy.offset < copy.bytes ? &copy : nullptr;
 }
 
 void LaunchRecord::end_block(const Block& block) {

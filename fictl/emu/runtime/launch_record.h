@@ -2,6 +2,7 @@
 // the operating system, so that nothing here needs a lock.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,9 +12,11 @@
 
 #include "access.h"
 #include "dependencies.h"
+#include "flights.h"
 #include "host_memory.h"
 #include "order.h"
 #include "race.h"
+#include "registers_in_use.h"
 #include "shadow.h"
 #include "tensors.h"
 #include "waiting.h"
@@ -53,6 +56,25 @@ struct Visit {
 struct PhaseKnowledge {
   Knowledge now;   // of the phase that is open
   Knowledge last;  // of all phases before it
+  // The same of arrivals from other blocks, which waits with the scope of the cluster learn.
+  Knowledge far_now, far_last;
+  Stamp init;
+  int64_t observed = -1;  // the latest phase for whose end a thread has waited
+};
+
+// The latest wait of a thread at an mbarrier.
+struct LastWait {
+  enum How : uint8_t { kProper, kBeforeFirst, kAgain, kSkipping };
+  How how = kProper;
+  uint32_t barrier = 0;  // its offset
+  const void* pc = nullptr;
+};
+
+// A copy into or out of shared memory, for reports.
+struct KnownCopy {
+  uint32_t offset, bytes, barrier;
+  int64_t phase;  // of the barrier, when it was issued
+  CopyText copy;
 };
 
 struct BlockRecord {
@@ -62,6 +84,12 @@ struct BlockRecord {
   std::unordered_map<uint64_t, Visit> visits;  // by others, by their block and thread
   DependencyWaits waits;
   std::unordered_map<uint32_t, PhaseKnowledge> phases;  // by the barrier's offset
+  std::unordered_map<uint64_t, int64_t> consumed;       // phases, by barrier and thread
+  std::vector<LastWait> waited;                         // by thread
+  std::vector<RegistersInUse> registers;                // by thread; empty without wgmma
+  std::map<uint32_t, KnownCopy> copies;                 // the latest at each offset
+  // The last copy known to touch that offset.
+  const KnownCopy* copy_at(uint32_t offset) const;
 };
 
 // A race of which the thread's next access says more: a store that changes nothing is none, and a
@@ -94,7 +122,11 @@ class LaunchRecord {
   Dependencies dependencies;
   std::optional<PendingRace> pending;
   Waiting waiting;
-  std::unordered_map<const char*, Publication> flags;  // by address
+  std::unordered_map<const char*, Publication> flags;      // by address
+  std::unordered_map<uint64_t, Flights> stores, products;  // by block and thread
+  static uint64_t flight_key(uint32_t serial, uint32_t thread) {
+    return uint64_t{serial} << 10 | thread;
+  }
   std::set<uint32_t> blocks_without_fence;  // that have written a flag with nothing released
 
  private:

@@ -3,6 +3,7 @@
 #include <fictl_emu/abi.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace fictl_emu::check {
 
@@ -31,6 +32,15 @@ bool Order::follows_by_clock(uint32_t thread, const Stamp& access) const {
   for (const Clock* clock : {own_[thread].seen.get(), block_.seen.get()}) {
     const bool knows = clock != nullptr && clock->knows(access.block, access.thread, access.epoch);
     if (knows) return true;
+  }
+  return false;
+}
+
+bool Order::knows(uint32_t thread, const Stamp& access, Knows who) const {
+  for (const Clock* clock : {own_[thread].seen.get(), block_.seen.get()}) {
+    if (clock != nullptr && clock->knows(access.block, access.thread, access.epoch, who)) {
+      return true;
+    }
   }
   return false;
 }
@@ -118,6 +128,16 @@ Knowledge Order::told(uint32_t thread) {
   return all;
 }
 
+Knowledge Order::told_of_products(uint32_t thread) const {
+  Clock known;
+  for (const SharedClock& seen : {block_.seen, own_[thread].seen}) {
+    if (seen != nullptr) known.join(seen->only(Knows::kProducts));
+  }
+  Knowledge all;
+  if (!known.empty()) all.seen = std::make_shared<const Clock>(std::move(known));
+  return all;
+}
+
 void Order::learn(uint32_t thread, const Knowledge& news) {
   own_[thread].join(news);
   any_clocks_ = true;
@@ -169,7 +189,9 @@ void Order::learn(uint32_t thread, const SharedClock& clock) {
 SharedClock Order::at_end() const {
   constexpr Epoch kForEver = ~Epoch{0};
   auto all = std::make_shared<Clock>();
-  all->learn(serial_, Clock::kAllThreads, kForEver);
+  for (const Knows who : {Knows::kThreads, Knows::kSharedProxy, Knows::kGlobalProxy}) {
+    all->learn(serial_, Clock::kAllThreads, kForEver, who);
+  }
   SharedClock seen = joined(all, block_.seen);
   for (const Knowledge& own : own_) seen = joined(seen, own.seen);
   return seen;
@@ -184,6 +206,31 @@ void Order::fence(uint32_t thread, int scope) {
   const SharedClock clock = snapshot(&thread, 1);
   own_[thread].released[0] = clock;
   if (scope != FICTL_EMU_BLOCK) own_[thread].released[1] = clock;
+  any_clocks_ = true;
+}
+
+void Order::cross(uint32_t thread, std::initializer_list<Knows> to) {
+  const SharedClock known = snapshot(&thread, 1);
+  auto all = std::make_shared<Clock>(*known);
+  for (const Knows who : to) all->join(known->as(who));
+  own_[thread].seen = all;
+  any_clocks_ = true;
+}
+
+void Order::products_end(uint32_t warp, Epoch at) {
+  auto news = std::make_shared<Clock>();
+  news->learn(serial_, warp * 32, at + 1, Knows::kProducts);
+  const SharedClock ended = news;
+  // Most lanes know the same.
+  SharedClock before, after = ended;
+  for (uint32_t thread = warp * 32; thread < warp * 32 + 32; ++thread) {
+    SharedClock& seen = own_[thread].seen;
+    if (seen != before) {
+      before = seen;
+      after = joined(seen, ended);
+    }
+    seen = after;
+  }
   any_clocks_ = true;
 }
 

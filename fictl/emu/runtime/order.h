@@ -5,6 +5,7 @@
 // of the other lanes; only named barriers and fences need clocks.
 #pragma once
 
+#include <initializer_list>
 #include <vector>
 
 #include "clock.h"
@@ -43,6 +44,9 @@ class Order {
     return any_clocks_ && follows_by_clock(thread, access);
   }
 
+  // True if `thread` knows that those are behind that access of another thread or its own.
+  bool knows(uint32_t thread, const Stamp& access, Knows who) const;
+
   // True if `thread` has heard of anything that block has done.
   bool has_heard_of(uint32_t thread, uint32_t block) const;
 
@@ -69,9 +73,17 @@ class Order {
 
   // All that the thread knows and has done until now, for another to learn.
   Knowledge told(uint32_t thread);
+  // What it knows of products that have ended, which every arrival tells.
+  Knowledge told_of_products(uint32_t thread) const;
   void learn(uint32_t thread, const Knowledge& news);
 
   void fence(uint32_t thread, int scope);
+  // A fence of proxies: what the thread knows and has done, those know as well.
+  void cross(uint32_t thread, std::initializer_list<Knows> to);
+  // What the thread does from now on has another epoch.
+  void step(uint32_t thread) { advance(thread); }
+  // All lanes of the warp know that products of its first thread have ended at that time.
+  void products_end(uint32_t warp, Epoch at);
   Publication publish(uint32_t thread) const;
   void acquire(uint32_t thread, const Publication& publication);
 

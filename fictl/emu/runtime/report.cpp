@@ -8,6 +8,7 @@
 #include <set>
 
 #include "control.h"
+#include "hopper/mbarrier.h"
 #include "system.h"
 
 namespace fictl_emu {
@@ -133,6 +134,8 @@ Report& Report::other(const std::string& what, const Thread* thread, const void*
 }
 
 bool Report::file() {
+  const std::string barriers = named_barriers_json();
+  if (barriers != "[]") raw("barriers", barriers);
   const Lock lock(mutex);
   if (!filed.insert(identity_).second) return false;
   lines += json_ + "}\n";

@@ -7,6 +7,7 @@
 #include "checker.h"
 #include "config.h"
 #include "fiber.h"
+#include "hopper/bulk.h"
 #include "hopper/engine.h"
 #include "hopper/mbarrier.h"
 #include "hopper/warpgroup.h"
@@ -137,6 +138,7 @@ void thread_ends(Thread& thread) {
   warpgroup_after_exit(thread);
   grid_after_exit(thread);
   cluster_after_exit(thread);
+  bulk_after_exit(thread);
   if (block.alive == 0) {
     team->engine->block_ends(block);
     mbarriers_after_block(block);

@@ -9,6 +9,14 @@
 
 namespace fictl_emu::check {
 
+// Who accesses memory: a thread; or for it a cp.async, a bulk copy that an mbarrier counts, a bulk
+// store in a group, a wgmma.
+enum class Actor : uint8_t { kThread, kCopy, kLoad, kStore, kProduct };
+
+// True for those that belong to the asynchronous proxy.
+inline bool is_async(Actor actor) { return actor >= Actor::kLoad; }
+inline bool is_bulk(Actor actor) { return actor == Actor::kLoad || actor == Actor::kStore; }
+
 // One access, in 16 bytes.
 struct Stamp {
   uint64_t pc : 48;
@@ -17,10 +25,12 @@ struct Stamp {
   uint64_t strong : 1;     // atomic or volatile
   uint64_t in_flight : 1;  // an asynchronous copy that has not landed
   uint32_t block;          // its serial
-  uint32_t epoch : 30;
-  uint32_t is_bulk : 1;  // of an operation of the engine
+  uint32_t epoch : 28;
+  uint32_t by : 3;  // an Actor
   uint32_t is_volatile : 1;
 
+  Actor actor() const { return static_cast<Actor>(uint32_t{by}); }
+  bool is_bulk() const { return check::is_bulk(actor()); }
   const void* place() const { return reinterpret_cast<const void*>(uint64_t{pc}); }
 };
 static_assert(sizeof(Stamp) == 16);

@@ -78,7 +78,8 @@ struct alignas(64) Thread {
   uint32_t cluster_arrivals = 0;  // at the barrier of its cluster
   uint32_t cluster_waits = 0;     // behind them: as many, or one fewer
   int copies_issued = 0;
-  uint32_t bulk_group = 0;  // of bulk copies, that is open
+  uint32_t bulk_group = 0;                  // of bulk copies, that is open
+  const void* uncommitted_store = nullptr;  // where one was issued into it
 
   Mbarrier* mbarrier = nullptr;  // where it sleeps
   // Where try_wait has given up since the team's last deed.

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "checker.h"
 #include "hopper/mbarrier.h"
 #include "hopper/warpgroup.h"
 #include "masks.h"
@@ -114,6 +115,7 @@ bool report_bytes(const Team& team) {
     report.text("what", "mbarrier " + name_of(*barrier) +
                             " waits for bytes that no copy brings: " + state_of(*barrier));
     add_latest_copy(report, *barrier);
+    check::describe_copy(report, *barrier);
     report.raw("groups", groups_json(*block->cluster));
     report.file();
     return true;

@@ -49,6 +49,7 @@ void begin_threads(Block& block, const dim3& shape) {
         thread.cluster_arrivals = thread.cluster_waits = 0;
         thread.copies_issued = 0;
         thread.bulk_group = 0;
+        thread.uncommitted_store = nullptr;
         thread.mbarrier = nullptr;
         thread.given_up.clear();
       }

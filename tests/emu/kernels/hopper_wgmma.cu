@@ -109,7 +109,7 @@ struct Operands {
   uint64_t a, b;                // descriptors; their starts count from the image's
   const uint32_t* a_registers;  // four a thread
   uint32_t* d;                  // of all threads, one after the other
-  uint32_t* peek;               // as `d`, from before the wait
+  uint32_t* peek;               // as `d`, from before the wait, which is a mistake; or null
   int scale_d;
 };
 
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(128, 1) Multiply(Operands operands) {
   const uint64_t start = start_of(shared);
   Form::issue(d, x, operands.a + start, operands.b + start, operands.scale_d);
   commit();
-  memcpy(operands.peek + threadIdx.x * kCount, d, sizeof d);
+  if (operands.peek != nullptr) memcpy(operands.peek + threadIdx.x * kCount, d, sizeof d);
   wait<0>();
   keep(d);
   memcpy(operands.d + threadIdx.x * kCount, d, sizeof d);

@@ -103,8 +103,12 @@ Load::Load(Thread& thread, const void* pc, const void* to, const void* barrier, 
 }
 
 void Load::announce() {
-  ticket_ = check::async_issued(thread);
-  for (const Destination& to : destinations_) tell(to, check::AsyncWay::kWillWrite);
+  if (!check::enabled) return;
+  ticket_ = check::async_issued(thread, false, pc);
+  for (const Destination& to : destinations_) {
+    check::copy_described(*to.block, to.offset, bytes(), to.barrier, {text(), base(), pc});
+    tell(to, check::AsyncWay::kWillWrite);
+  }
 }
 
 void Load::tell(const Destination& to, check::AsyncWay way) const {
@@ -159,16 +163,41 @@ Store::Store(Thread& thread, const void* pc, const void* from)
   source_ = thread.block->shared.canonical(source_);
   counted = Counted::kAsBulkGroup;
   group = thread.bulk_group;
+  thread.uncommitted_store = pc;
 }
 
 void Store::announce() {
-  ticket_ = check::async_issued(thread);
   if (!check::enabled) return;
-  const char* base = thread.block->shared.base;
-  pieces(swizzle(), offset_of(*thread.block, source_), 0, bytes(),
+  ticket_ = check::async_issued(thread, true, pc);
+  check::copy_described(*thread.block, offset_of(*thread.block, source_), bytes(),
+                        check::kNoBarrier, {text(), base(), pc});
+  tell_source();
+}
+
+void Store::tell_source() const { tell_read(0, bytes()); }
+
+void Store::tell_read(uint32_t at, uint32_t count) const {
+  const char* shared = thread.block->shared.base;
+  pieces(swizzle(), offset_of(*thread.block, source_), at, count,
          [&](uint32_t offset, uint32_t, uint32_t length) {
-           check::async_access(ticket_, check::AsyncWay::kReads, base + offset, length, pc);
+           check::async_access(ticket_, check::AsyncWay::kReads, shared + offset, length, pc);
          });
+}
+
+bool Load::writes_to(const Block& block) const {
+  return std::any_of(destinations_.begin(), destinations_.end(),
+                     [&](const Destination& to) { return to.block == &block; });
+}
+
+void bulk_after_exit(Thread& thread) {
+  if (thread.uncommitted_store == nullptr) return;
+  Report report("uncommitted", &thread);
+  report.place(thread.uncommitted_store);
+  report.text("what",
+              "the thread returns with a bulk store that no cp.async.bulk.commit_group "
+              "follows");
+  report.text("cause", "a wait covers committed groups alone: commit, then wait_group");
+  report.file();
 }
 
 void Store::read_source() {
@@ -190,21 +219,24 @@ void Store::complete() {
 
 extern "C" {
 
-void fictl_emu_bulk_commit() { ++fictl_emu::current()->bulk_group; }
+void fictl_emu_bulk_commit() {
+  fictl_emu::Thread& self = *fictl_emu::current();
+  ++self.bulk_group;
+  self.uncommitted_store = nullptr;
+  fictl_emu::check::bulk_committed(self);
+}
 
 void fictl_emu_bulk_wait(uint32_t pending_groups, int reads) {
   using namespace fictl_emu;
-  const Thread& self = *current();
+  Thread& self = *current();
   const auto is_due = [&](const Operation& operation) {
     return &operation.thread == &self && operation.counted == Counted::kAsBulkGroup &&
            operation.group + pending_groups < self.bulk_group;
   };
-  if (reads == 0) {
-    team->engine->finish(is_due);
-    return;
-  }
+  if (reads == 0) team->engine->finish(is_due);
   for (const auto& operation : team->engine->outstanding()) {
     if (is_due(*operation)) operation->read_source();
   }
+  check::bulk_waited(self, pending_groups, reads != 0);
 }
 }

@@ -27,12 +27,15 @@ class Load : public Operation {
   Load(Thread& thread, const void* pc, const void* to, const void* barrier, uint32_t mask,
        const char* name);
   bool is_awaited() const override { return true; }
+  bool writes_to(const Block& block) const override;
   void poison() override;
   void complete() override;
 
  protected:
   // Bytes that complete at the barrier of each destination.
   virtual uint32_t bytes() const = 0;
+  // Of the tensor of a map; null where there is none.
+  virtual const void* base() const { return nullptr; }
   // The byte of shared memory for a byte of the copy. Pieces of 16 bytes stay together.
   virtual Swizzle swizzle() const { return Swizzle::kNone; }
   // Writes the data.
@@ -59,6 +62,10 @@ class Store : public Operation {
  protected:
   virtual uint32_t bytes() const = 0;
   virtual Swizzle swizzle() const { return Swizzle::kNone; }
+  virtual const void* base() const { return nullptr; }
+  // Tells check mode which bytes are read and used.
+  virtual void tell_source() const;
+  void tell_read(uint32_t at, uint32_t count) const;
   // Writes what has been read.
   virtual void write(const char* content) = 0;
 
@@ -71,6 +78,9 @@ class Store : public Operation {
   const char* source_;  // in shared memory of the thread's block
   std::vector<char> content_;
 };
+
+// A thread returns, with its stores.
+void bulk_after_exit(Thread& thread);
 
 void require_multiple(const void* address, uint32_t of, const char* what, const void* pc);
 [[noreturn]] void stop_bulk(const char* kind, const std::string& what, const char* cause,

@@ -15,6 +15,13 @@ namespace {
 constexpr uint32_t kLongestRow = 256 * 8;  // bytes
 constexpr int kNaN = 0xFF;
 
+[[noreturn]] void stop_edited(const std::string& copy, const void* pc) {
+  stop_bulk("map-edited", "the tensor map has changed while a copy of " + copy + " was under way",
+            "the copy engine reads a map in global memory until the copy ends: wait for all copies "
+            "that use it before it is edited, or make a map for each tensor on the host",
+            pc);
+}
+
 // A box of a tensor: its map, and where it begins.
 class Box {
  public:
@@ -31,9 +38,17 @@ class Box {
   }
 
   const TensorMap& map() const { return map_; }
-  // Takes a map as it is now, if the kernel may have changed it.
-  void read_again(const void* pc) {
-    if (changing_ != nullptr) map_ = read_map(changing_, pc);
+  const void* base() const { return reinterpret_cast<const void*>(map_.base); }
+  bool is_outside() const {
+    bool any = false;
+    rows([&](uint32_t, uint32_t, const char*, uint32_t count) { any |= count != 0; });
+    return !any;
+  }
+  // Stops where the kernel has changed the map in the meantime.
+  void require_unchanged(const void* pc) {
+    if (changing_ == nullptr) return;
+    const TensorMap now = read_map(changing_, pc);
+    if (memcmp(&now, &map_, sizeof now) != 0) stop_edited(text(), pc);
   }
   std::string text() const {
     return "box " + in_braces(map_.box, map_.rank) + ", corner " + in_braces(at_, map_.rank);
@@ -87,12 +102,13 @@ class TensorLoad : public Load {
       : Load(thread, pc, to, barrier, mask, "cp.async.bulk.tensor"), box_(box) {
     announce();
     if (!check::enabled) return;
+    if (box_.is_outside()) check::box_is_outside({text(), base(), pc});
     box_.rows([&](uint32_t, uint32_t, const char* from, uint32_t count) {
       if (count != 0) check::async_access(ticket_, check::AsyncWay::kReads, from, count, pc);
     });
   }
   void complete() override {
-    box_.read_again(pc);
+    box_.require_unchanged(pc);
     Load::complete();
   }
   std::string text() const override { return "a tensor load of " + box_.text(); }
@@ -100,6 +116,7 @@ class TensorLoad : public Load {
  protected:
   uint32_t bytes() const override { return box_.map().box_bytes(); }
   Swizzle swizzle() const override { return box_.map().swizzle; }
+  const void* base() const override { return box_.base(); }
   void write(const Destination& to) override {
     const TensorMap& map = box_.map();
     char row[kLongestRow];
@@ -145,10 +162,11 @@ class TensorStore : public Store {
   TensorStore(Thread& thread, const void* pc, const Box& box, const void* from, int reduction)
       : Store(thread, pc, from), box_(box), reduction_(reduction) {
     announce();
+    if (check::enabled && box_.is_outside()) check::box_is_outside({text(), base(), pc});
     if (is_plain()) tell(check::AsyncWay::kWillWrite);
   }
   void complete() override {
-    box_.read_again(pc);
+    box_.require_unchanged(pc);
     Store::complete();
   }
   std::string text() const override {
@@ -158,6 +176,13 @@ class TensorStore : public Store {
  protected:
   uint32_t bytes() const override { return box_.map().box_bytes(); }
   Swizzle swizzle() const override { return box_.map().swizzle; }
+  const void* base() const override { return box_.base(); }
+  // Nothing is done with what lies beyond the tensor.
+  void tell_source() const override {
+    box_.rows([&](uint32_t at, uint32_t before, const char*, uint32_t count) {
+      if (count != 0) tell_read(at + before, count);
+    });
+  }
   void write(const char* content) override {
     tell(is_plain() ? check::AsyncWay::kHasWritten : check::AsyncWay::kUpdates);
     const int element = element_of(box_.map().type);

@@ -21,7 +21,7 @@ class CopyArrival : public Operation {
   void complete() override {
     land_copies(thread, [this](const Copy& copy) { return copy.number < copies_; });
     Mbarrier& barrier = mbarrier_at(barrier_, "cp.async.mbarrier.arrive", pc);
-    check::async_completed(check::async_issued(thread), barrier);
+    check::async_completed(check::async_issued(thread, false, pc), barrier);
     arrive(barrier, 1, pc);
   }
   std::string text() const override { return "an arrival behind cp.async"; }

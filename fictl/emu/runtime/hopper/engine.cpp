@@ -1,6 +1,7 @@
 #include "engine.h"
 
 #include "config.h"
+#include "report.h"
 #include "scheduler.h"
 
 namespace fictl_emu {
@@ -18,6 +19,16 @@ void run(Team& team, Operation& operation) {
 
 // The configuration decides, as for cp.async, but in random order.
 bool is_early() { return config.order != FICTL_EMU_RANDOM && config.early_copies; }
+
+void report_outlived(const Operation& operation) {
+  Report report("copy-outlives-block", &operation.thread);
+  report.place(operation.pc);
+  report.text("what", "the block ends while " + operation.text() + " may still write to it");
+  report.text("cause",
+              "each copy into shared memory is waited for, at the mbarrier that counts it, before "
+              "the block ends");
+  report.file();
+}
 
 }  // namespace
 
@@ -62,6 +73,11 @@ void Engine::at_switch() {
 }
 
 void Engine::block_ends(const Block& block) {
+  for (const auto& operation : outstanding_) {
+    if (operation->thread.block == &block && operation->writes_to(block)) {
+      report_outlived(*operation);
+    }
+  }
   finish([&](const Operation& operation) { return operation.thread.block == &block; });
 }
 

@@ -47,6 +47,8 @@ class Operation {
   virtual bool is_awaited() const { return false; }
   // The operation in the words of a report: "a tensor load of box {64, 128}".
   virtual std::string text() const = 0;
+  // True if its destination is shared memory of the block.
+  virtual bool writes_to(const Block&) const { return false; }
 
   Thread& thread;
   const void* const pc;

@@ -183,6 +183,23 @@ bool are_of_one_array(const Mbarrier& one, const Mbarrier& next) {
   return next.offset == one.offset + 8 && next.pc == one.pc && next.expected == one.expected;
 }
 
+// The offset of the first barrier of its array.
+uint32_t first_of_array(const Mbarrier& barrier) {
+  const auto& all = barrier.block->mbarriers;
+  auto first = all.find(barrier.offset);
+  if (first == all.end()) return barrier.offset;
+  while (first != all.begin() && are_of_one_array(std::prev(first)->second, first->second)) --first;
+  return first->first;
+}
+
+// A barrier that a report names.
+struct Named {
+  std::string name;
+  const Block* block;
+  uint32_t offset;
+};
+thread_local std::vector<Named> named;
+
 }  // namespace
 
 Mbarrier& mbarrier_at(const void* address, const char* operation, const void* pc) {
@@ -238,22 +255,45 @@ void mbarriers_after_block(const Block& block) {
     report.text("what",
                 "the block ends with mbarrier " + name_of(barrier) + " at " + state_of(barrier));
     add_latest_copy(report, barrier);
+    check::describe_copy(report, barrier);
     report.file();
   }
 }
 
+int index_of(const Mbarrier& barrier) {
+  return static_cast<int>(barrier.offset - first_of_array(barrier)) / 8;
+}
+
 std::string name_of(const Mbarrier& barrier) {
   const auto& all = barrier.block->mbarriers;
-  auto first = all.find(barrier.offset);
-  if (first == all.end()) return place_of(barrier.block->shared, barrier.offset);
-  while (first != all.begin() && are_of_one_array(std::prev(first)->second, first->second)) --first;
-  auto last = all.find(barrier.offset);
-  while (std::next(last) != all.end() && are_of_one_array(last->second, std::next(last)->second)) {
-    ++last;
+  const auto known = all.find(barrier.offset);
+  if (known == all.end()) return place_of(barrier.block->shared, barrier.offset);
+  const auto next = std::next(known);
+  const bool has_next = next != all.end() && are_of_one_array(known->second, next->second);
+  const uint32_t first = first_of_array(barrier);
+  std::string name = place_of(barrier.block->shared, first);
+  const bool is_alone = first == barrier.offset && !has_next;
+  if (!is_alone) name += "[" + std::to_string(index_of(barrier)) + "]";
+  const auto is_known = [&](const Named& one) { return one.name == name; };
+  if (std::none_of(named.begin(), named.end(), is_known)) {
+    named.push_back({name, barrier.block, barrier.offset});
   }
-  const std::string place = place_of(barrier.block->shared, first->first);
-  if (first == last) return place;
-  return place + "[" + std::to_string((barrier.offset - first->first) / 8) + "]";
+  return name;
+}
+
+std::string named_barriers_json() {
+  std::string json;
+  for (const Named& one : named) {
+    std::string all;
+    for (const auto& [offset, barrier] : one.block->mbarriers) {
+      all += (all.empty() ? "" : ", ") + ("{\"offset\": " + std::to_string(offset)) +
+             ", \"place\": " + place_json(barrier.pc) + "}";
+    }
+    json += (json.empty() ? "" : ", ") + ("{\"name\": " + quoted(one.name)) +
+            ", \"offset\": " + std::to_string(one.offset) + ", \"all\": [" + all + "]}";
+  }
+  named.clear();
+  return "[" + json + "]";
 }
 
 std::string state_of(const Mbarrier& barrier) {
@@ -365,8 +405,9 @@ int fictl_emu_mbarrier_wait(void* address, uint64_t which, int how, const char* 
     yield(false);
     return 0;
   }
+  const bool at_once = over;
   if (!over) over = sleep_in(barrier, pc);
-  if (over) check::barrier_waited(*current(), barrier, how);
+  if (over) check::barrier_waited(*current(), barrier, how, at_once);
   return over;
 }
 }

@@ -29,6 +29,11 @@ void mbarriers_after_block(const Block& block);
 
 // The name of reports: 'full[2]', or 'shared+1024[2]' in dynamic memory.
 std::string name_of(const Mbarrier& barrier);
+// Its place in the array of barriers that it belongs to: the stage, of a ring.
+int index_of(const Mbarrier& barrier);
+// For Report: the barriers that name_of() has named since the last call, as JSON, each with all of
+// its block, and the places of their initialisation.
+std::string named_barriers_json();
 // "parity 0, 1 of 2 arrivals missing, 4096 of 8192 bytes missing".
 std::string state_of(const Mbarrier& barrier);
 // The latest copy that has counted in the open phase, if any.

@@ -173,9 +173,10 @@ bool issue(Block& block, Warpgroup& group) {
   return true;
 }
 
-bool commit(Block&, Warpgroup& group) {
+bool commit(Block& block, Warpgroup& group) {
   ++group.group;
   group.uncommitted = 0;
+  check::products_committed(block, group);
   return true;
 }
 
@@ -197,10 +198,7 @@ bool end_groups(Block& block, Warpgroup& group) {
   finish(group, [&](const Operation& operation) {
     return operation.group + static_cast<uint32_t>(pending) < group.group;
   });
-  // The wait of each lane covers what its warp has read, which the checker has as its first lane's.
-  for (uint32_t i = 0; i < Warpgroup::kWarps; ++i) {
-    check::warp_met(block, group.first / 32 + i, ~uint32_t{0}, true);
-  }
+  check::products_waited(block, group, pending);
   return true;
 }
 
@@ -281,11 +279,12 @@ void fictl_emu_wgmma(const fictl_emu::ptx::Wgmma* wgmma, const char* file, int l
   self.pc = __builtin_return_address(0);
   if (!wgmma->a_in_registers) require_descriptor({file, line}, wgmma->a, "A");
   require_descriptor({file, line}, wgmma->b, "B");
-  check::wgmma_issued(self, *wgmma, self.pc);
+  check::product_issued(self, *wgmma, self.pc);
   meet("wgmma.mma_async", wgmma, {file, line}, issue);
 }
 
 void fictl_emu_wgmma_fence(const char* file, int line) {
+  fictl_emu::check::product_fence(*fictl_emu::current());
   fictl_emu::meet("wgmma.fence", nullptr, {file, line}, fictl_emu::nothing);
 }
 
