@@ -23,7 +23,7 @@ struct Call {
 };
 
 template <typename Tile>
-int run(const Call& call, bool divide) {
+int run(const Call& call, int parts) {
   using T = __nv_bfloat16;
   GemmProblem<T, T> p = {};
   p.a = static_cast<const T*>(call.a);
@@ -39,8 +39,7 @@ int run(const Call& call, bool divide) {
   p.workspace = call.workspace;
   p.workspace_bytes = call.workspace_bytes;
   p.sm_count = call.sm_count;
-  const cudaError_t status = DenseSm90<Tile, Major::kK, Major::kK>(p, Sums(), divide, 2, Tile::kX,
-                                                                   nullptr, false);
+  const cudaError_t status = DenseSm90<Tile, Major::kK, Major::kK>(p, Sums(), parts, 2);
   return status != cudaSuccess ? status : cudaDeviceSynchronize();
 }
 
@@ -52,15 +51,15 @@ extern "C" int dense(int which, const void* a, const void* b, void* d, void* wor
   const Call call{a, b, d, workspace, workspace_bytes, m, n, k, sm_count};
   switch (which) {
     case 0:
-      return run<Tile<128, 64, kTogether>>(call, false);
+      return run<Tile<128, 64, kTogether>>(call, 1);
     case 1:
-      return run<Tile<64, 64, kInTurn>>(call, false);
+      return run<Tile<64, 64, kInTurn>>(call, 1);
     case 2:
-      return run<Tile<128, 64, kTogether, 2, 1>>(call, false);
+      return run<Tile<128, 64, kTogether, 2, 1>>(call, 1);
     case 3:
-      return run<Tile<128, 16, kTogether, 1, 1, true>>(call, true);
+      return run<Tile<128, 16, kTogether, 1, 1, true>>(call, 3);
     case 4:
-      return run<Tile<128, 256, kTogether>>(call, false);
+      return run<Tile<128, 256, kTogether>>(call, 1);
     default:
       return -1;
   }
