@@ -1,10 +1,10 @@
 // The way out of a tile: sums in registers, through the epilogue, rounded, as a panel in shared
 // memory, and by a bulk store to D.
 //
-// A panel has rows of 128 bytes, or of 64 where two columns become one output, swizzled as the copy
-// engine expects them: neither side meets a bank conflict. A warpgroup has two panels, so that one
-// is written while the other one is on its way. Where D's rows are not multiples of 16 bytes, its
-// threads copy the panel instead.
+// A panel has rows of 128 bytes, or of 64 or 32 where a tile or its outputs are narrower, swizzled
+// as the copy engine expects them: neither side meets a bank conflict. A warpgroup has two panels,
+// so that one is written while the other one is on its way. Where D's rows are not multiples of 16
+// bytes, its threads copy the panel instead.
 #pragma once
 
 #include <fictl/device/element.cuh>
@@ -32,14 +32,18 @@ struct Destination {
 
 template <typename Tile, typename Out, int kColumnsPerOutput>
 struct Panel {
-  // Columns of the product, and outputs, in a row of a panel.
-  static constexpr int kColumns = kRowBytes / static_cast<int>(sizeof(Out)) < 64
-                                      ? kRowBytes / static_cast<int>(sizeof(Out))
-                                      : 64;
+  // Columns of the product, and outputs, in a row of a panel. A tile consists of whole panels.
+  static constexpr int kWidest = Tile::kExchanged || Tile::kY % 64 == 0 || Tile::kY < 64 ? 64 : 32;
+  static constexpr int kRoom = kRowBytes / static_cast<int>(sizeof(Out));
+  static constexpr int kColumns = kRoom < kWidest ? kRoom : kWidest;
   static constexpr int kOutputs = kColumns / kColumnsPerOutput;
   static constexpr int kBytesARow = kOutputs * static_cast<int>(sizeof(Out));
-  static constexpr device::Swizzle kSwizzle =
-      kBytesARow == 128 ? device::Swizzle::k128 : device::Swizzle::k64;
+  static constexpr device::Swizzle kSwizzle = kBytesARow == 128  ? device::Swizzle::k128
+                                              : kBytesARow == 64 ? device::Swizzle::k64
+                                                                 : device::Swizzle::k32;
+  static_assert(kBytesARow == static_cast<int>(device::swizzle_bytes(kSwizzle)), "a swizzle's row");
+  static_assert(Tile::kExchanged || Tile::kY < kColumns || Tile::kY % kColumns == 0,
+                "a tile of whole panels");
   static constexpr int kRows = Tile::kExchanged ? Tile::kY : device::kWgmmaM;
 
   // Where an output lies; the output of a pair of columns takes its first one's place.
