@@ -27,14 +27,24 @@ class Mistake(NamedTuple):
 
 
 MISTAKES = (
+    Mistake("mbarrier", "full.wait(0);", "", "async-read-early"),
+    Mistake("mbarrier", "full.wait(0);", "full.wait(1);", "wrong-phase"),
     Mistake("mbarrier", "expect(sizeof(row))", "expect(sizeof(row) + 16)", "tx-mismatch"),
     Mistake("mbarrier", "full.init(1); ", "", "not-a-barrier"),
     Mistake("mbarrier", "full.init(1); ", "full.init(2); ", "deadlock"),
     Mistake("ring", "ring.wait_empty(at);", "", "barrier-overflow"),
     Mistake("ring", "threadIdx.x % 32 == 0", "true", "barrier-overflow"),
     Mistake("ring", "/*consumer_warps=*/4", "128", "deadlock"),
+    Mistake("ring", "/*consumer_warps=*/4", "1", "stage-reused"),
+    Mistake("ring", "    ring.wait_full(at);", "", "async-read-early"),
+    Mistake("ring", "fence_async_shared();", "", "missing-proxy-fence-after-read"),
     Mistake("tensor-maps", "expect(sizeof(box))", "expect(sizeof(box) / 2)", "tx-mismatch"),
+    Mistake("bulk-copies", "full.wait(0);", "", "async-read-early"),
+    Mistake("bulk-copies", "fence_async_shared();", "", "missing-proxy-fence"),
+    Mistake("proxy-fences", "fence_async_shared();", "", "missing-proxy-fence"),
+    Mistake("wgmma", "wgmma_begin();", "", "missing-wgmma-fence"),
     Mistake("wgmma", "wgmma_commit();", "", "uncommitted"),
+    Mistake("wgmma", "wgmma_wait<0>();", "", "wgmma-register"),
     Mistake("wgmma", "a0 = k_major_tile(a_tile)", "a0 = k_major_tile(a_tile[1])", "bad-descriptor"),
     Mistake("register-hand-over", "<232>", "<240>", "register-pool"),
     Mistake(
@@ -59,6 +69,7 @@ MISTAKES = (
     Mistake("clusters", "expect(sizeof(tile))", "expect(sizeof(tile) / 2)", "tx-mismatch"),
     Mistake("clusters", "0b11", "0b111", "cluster-target-gone"),
     Mistake("tile-order", "    __syncthreads();  // before", "    // before", "race"),
+    Mistake("epilogue", "fence_async_shared();", "", "missing-proxy-fence"),
     Mistake(
         "dependent-launch",
         "  pdl_wait();",

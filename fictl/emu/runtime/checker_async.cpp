@@ -170,7 +170,10 @@ void copy_described(const Block& block, uint32_t offset, uint32_t bytes, uint32_
   if (before != copies.end() && before->second.barrier == barrier) {
     require_observed(block, before->second, copy);
   }
-  copies[offset] = {offset, bytes, barrier, block.mbarriers.at(barrier).phase, copy};
+  // Another block of the cluster may not have initialised it yet: the copy's end reports that.
+  const auto known = block.mbarriers.find(barrier);
+  if (known == block.mbarriers.end()) return;
+  copies[offset] = {offset, bytes, barrier, known->second.phase, copy};
 }
 
 void box_is_outside(const CopyText& copy) {
