@@ -60,7 +60,8 @@ def test_check_mode_finds_that_in_every_schedule(checked, device) -> None:
     reports = device.take_reports()
     lines = SOURCE.read_text().splitlines()
     assert any("// TAKES" in lines[report.place.line - 1] for report in reports)
-    assert {report.kind for report in reports} <= {"race", "uninitialised", "async-read-early"}
+    kinds = {"race", "uninitialised", "async-read-early", "stage-reused"}
+    assert {report.kind for report in reports} <= kinds
 
 
 def test_an_arrival_tells_another_block(library, device) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from fictl.emu.schedule import all_schedules
+from fictl.emu.schedule import Schedule, all_schedules
 from fictl.jit import gen_jit_spec
 from fictl.jit.emulation import emulated_device
 
@@ -114,13 +115,16 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def library(source: Path, monkeypatch: pytest.MonkeyPatch) -> ctypes.CDLL:
+def library(source: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ctypes.CDLL]:
     monkeypatch.setenv("FICTL_DEVICE", "emu")
     monkeypatch.setenv("FICTL_EMU_CHECK", "1")
     words = ["-fvisibility=default", f"-I{INCLUDE}"]
     module = gen_jit_spec("hopper_mistakes", [source], words).build().module
-    emulated_device()
-    return ctypes.CDLL(str(module))
+    device = emulated_device()
+    device.watch(())
+    yield ctypes.CDLL(str(module))
+    device.take_reports()
+    device.run_under(Schedule())
 
 
 @pytest.mark.parametrize("number", range(len(MISTAKES)))

@@ -55,7 +55,7 @@ def library(
     source.write_text(f'#include "{examples}"\n#include "{RUN}"\n', encoding="utf-8")
     words = ["-fvisibility=default", f"-I{INCLUDE}"]
     module = gen_jit_spec("hopper_pages", [source], words).build().module
-    emulated_device()
+    emulated_device().watch(())
     return ctypes.CDLL(str(module))
 
 

@@ -38,7 +38,7 @@ def library(one_file: Path, monkeypatch: pytest.MonkeyPatch) -> ctypes.CDLL:
     monkeypatch.setenv("FICTL_DEVICE", "emu")
     spec = gen_jit_spec("hopper_steps", [one_file], ["-fvisibility=default", f"-I{INCLUDE}"])
     module = spec.build().module
-    emulated_device()
+    emulated_device().watch(())
     return ctypes.CDLL(str(module))
 
 

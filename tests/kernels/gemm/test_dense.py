@@ -134,7 +134,10 @@ def test_one_matrix_for_all_of_a_batch(randn) -> None:
     a, b = randn(4, 6, 33), randn(10, 33).expand(4, 10, 33)
     _close(dense(a, b, **SMALL_TILE), _product(a, b))
     aligned = randn(10, 32).expand(4, 10, 32)
-    _close(dense(randn(4, 6, 32) * 0, aligned, **SMALL_TILE), torch.zeros(4, 6, 10, device=a.device).double())
+    _close(
+        dense(randn(4, 6, 32) * 0, aligned, **SMALL_TILE),
+        torch.zeros(4, 6, 10, device=a.device).double(),
+    )
 
 
 def test_mm_takes_weights_of_either_order(randn) -> None:
