@@ -16,7 +16,7 @@ def emulated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def forced() -> Any:
     @op(
-        backends={"fast": ">=9.0", "slow": ">=8.0", "old": ">=7.5"},
+        backends={"fast": ">=10.0", "slow": ">=8.0", "old": ">=7.5"},
         settings={"FICTL_FORCED_BACKEND": "the backend of forced", "FICTL_FORCED_ALGO": "how"},
         dtypes="f32",
         mutates="",

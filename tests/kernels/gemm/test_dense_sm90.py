@@ -94,3 +94,48 @@ def test_out_of_any_rows_is_written_alone(randn) -> None:
     _close(whole[:, 3:33], _product(a, b))
     whole[:, 3:33] = 7.0
     assert bool((whole == 7.0).all())
+
+
+@TILES
+def test_gaps_between_rows_are_not_seen_and_not_written(tile, randn) -> None:
+    """Rows that begin at multiples of 16 bytes, but do not end there: bulk stores write all 16."""
+    a, b = randn(9, 40), randn(43, 40)
+    a[:, 35:] = b[:, 35:] = torch.nan
+    whole = torch.full((9, 64), 7.0, dtype=BF16, device=a.device)
+    dense(a[:, :35], b[:, :35], out=whole[:, :43], **tile)
+    _close(whole[:, :43], _product(a[:, :35], b[:, :35]))
+    assert bool((whole[:, 43:] == 7.0).all())
+
+
+@pytest.mark.needs_gpu
+@pytest.mark.parametrize("parts", [1, 4])
+@TILES
+def test_a_cuda_graph_replays_it(tile, parts: int, randn) -> None:
+    """Also where parts of k meet through flags in the workspace, which each replay has to reset."""
+    tile = {**tile, "tactic": tile["tactic"]._replace(parts=parts)}
+    a, later, b = randn(7, 1024), randn(7, 1024), randn(200, 1024)
+    out = dense(a, b, **tile)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        dense(a, b, out=out, **tile)
+    for x in (later, later * 2):
+        a.copy_(x)
+        graph.replay()
+        torch.cuda.synchronize()
+        _close(out, _product(x, b))
+
+
+@pytest.mark.needs_gpu
+@TILES
+def test_a_dependent_launch_waits_for_what_it_reads(tile, randn) -> None:
+    """A chain of products, each of which begins while the one before it ends."""
+    a, b = randn(8, 2048), randn(2048, 2048) / 45
+    expected = a
+    for _ in range(6):
+        expected = dense(expected, b, enable_pdl=False, **tile)
+    torch.cuda.synchronize()
+    for _ in range(20):
+        chained = a
+        for _ in range(6):
+            chained = dense(chained, b, enable_pdl=True, **tile)
+        assert torch.equal(chained, expected)
