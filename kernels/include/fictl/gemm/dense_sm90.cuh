@@ -19,6 +19,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include <fictl/device/cluster.cuh>
 #include <fictl/device/hopper/elect.cuh>
@@ -26,6 +27,7 @@
 #include <fictl/device/hopper/registers.cuh>
 #include <fictl/device/hopper/tile_order.cuh>
 #include <fictl/device/launch.cuh>
+#include <fictl/device/math.cuh>
 #include <fictl/gemm/problem.cuh>
 #include <fictl/gemm/sm90/partial.cuh>
 #include <fictl/gemm/sm90/store.cuh>
@@ -196,13 +198,6 @@ namespace sm90 {
 // Blocks that a plan takes to run at once at most: the SMs of a whole chip.
 constexpr int kMostBlocks = 144;
 
-template <device::Major kMajor>
-struct MajorValue {
-  static constexpr device::Major kValue = kMajor;
-};
-
-inline int tiles_of(int extent, int tile) { return extent / tile + (extent % tile != 0); }
-
 // Rows of X that a tile takes. Weights of few rows of A are read as fast as memory gives them if
 // all SMs read as long: 28672 rows are 448 tiles of 64, 3.39 for each of 132 SMs, so that most wait
 // for the last; but 512 tiles of 56, 3.88 for each.
@@ -212,8 +207,8 @@ int rows_a_tile(int x_extent, int64_t other_tiles, int sm_count) {
       Tile::kExchanged && kMajorX == device::Major::kK && Tile::kClusterBlocks == 1;
   if (!kMayBeLess) return Tile::kX;
   const auto rows_of_busiest = [&](int rows) {
-    const int64_t tiles = tiles_of(x_extent, rows) * other_tiles;
-    return (tiles + sm_count - 1) / sm_count * rows;
+    const int64_t tiles = device::ceil_div(x_extent, rows) * other_tiles;
+    return device::ceil_div(tiles, sm_count) * rows;
   };
   int best = Tile::kX;
   for (int rows = Tile::kX - 8; rows > Tile::kX / 2; rows -= 8) {
@@ -258,8 +253,8 @@ int64_t dense_sm90_workspace(const GemmProblem<T, Out>& p, int parts) {
   if (parts <= 1 || p.empty()) return 0;
   const int x_extent = Tile::kExchanged ? p.n : p.m, y_extent = Tile::kExchanged ? p.m : p.n;
   // Half a tile: the fewest rows that rows_a_tile() gives.
-  const int64_t tiles = int64_t{sm90::tiles_of(x_extent, Tile::kX / 2)} *
-                        sm90::tiles_of(y_extent, Tile::kY) * p.batch * Tile::kClusterBlocks;
+  const int64_t tiles = device::ceil_div(x_extent, Tile::kX / 2) *
+                        device::ceil_div(y_extent, Tile::kY) * p.batch * Tile::kClusterBlocks;
   return PartialSums<Tile>::bytes(
       static_cast<int>(std::min<int64_t>(tiles * parts, sm90::kMostBlocks)));
 }
@@ -274,7 +269,6 @@ template <typename Tile, device::Major kMajorA, device::Major kMajorB, typename 
           typename Epilogue>
 cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, int parts = 1,
                       int group = 16, cudaStream_t stream = nullptr, bool pdl = false) {
-  using sm90::tiles_of;
   constexpr bool kExchanged = Tile::kExchanged;
   constexpr device::Major kMajorX = kExchanged ? kMajorB : kMajorA;
   constexpr device::Major kMajorY = kExchanged ? kMajorA : kMajorB;
@@ -282,15 +276,15 @@ cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, in
   if (p.empty()) return cudaSuccess;
 
   const int x_extent = kExchanged ? p.n : p.m, y_extent = kExchanged ? p.m : p.n;
-  const int y_tiles = tiles_of(y_extent, Tile::kY * Tile::kClusterY);
+  const int y_tiles = static_cast<int>(device::ceil_div(y_extent, Tile::kY * Tile::kClusterY));
   const int x_rows =
       sm90::rows_a_tile<Tile, kMajorX>(x_extent, int64_t{y_tiles} * p.batch, p.sm_count);
 
-  const int x_tiles = tiles_of(x_extent, x_rows * Tile::kClusterX);
+  const int x_tiles = static_cast<int>(device::ceil_div(x_extent, x_rows * Tile::kClusterX));
   const int64_t tiles = int64_t{x_tiles} * y_tiles * p.batch;
   if (tiles > INT32_MAX) return cudaErrorInvalidValue;
-  const WorkPlan work =
-      sm90::plan_work<Tile>(tiles, tiles_of(p.k, Tile::kStepK), p.sm_count, parts);
+  const WorkPlan work = sm90::plan_work<Tile>(
+      tiles, static_cast<int>(device::ceil_div(p.k, Tile::kStepK)), p.sm_count, parts);
 
   DenseArguments<Tile, Out, Epilogue> arguments = {{}, work};
   arguments.epilogue = epilogue;
@@ -310,16 +304,16 @@ cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, in
   CUtensorMap maps[3] = {};
   const auto operand = [&p](auto major, const T* data, int rows, int64_t row_stride,
                             int64_t k_stride, int64_t batch_stride, int box) {
-    constexpr device::Major kMajor = decltype(major)::kValue;
+    constexpr device::Major kMajor = decltype(major)::value;
     const int64_t stride = kMajor == device::Major::kK ? sm90::usable_stride(rows, row_stride)
                                                        : sm90::usable_stride(p.k, k_stride);
     return operand_map<kMajor>(data, p.batch, rows, p.k, stride, batch_stride, box);
   };
   const int x_box = x_rows / Tile::kClusterY, y_box = Tile::kY / Tile::kClusterX;
-  const auto a = operand(sm90::MajorValue<kMajorA>(), p.a, p.m, p.a_row, p.a_k, p.a_batch,
-                         kExchanged ? y_box : x_box);
-  const auto b = operand(sm90::MajorValue<kMajorB>(), p.b, p.n, p.b_row, p.b_k, p.b_batch,
-                         kExchanged ? x_box : y_box);
+  const auto a = operand(std::integral_constant<device::Major, kMajorA>(), p.a, p.m, p.a_row, p.a_k,
+                         p.a_batch, kExchanged ? y_box : x_box);
+  const auto b = operand(std::integral_constant<device::Major, kMajorB>(), p.b, p.n, p.b_row, p.b_k,
+                         p.b_batch, kExchanged ? x_box : y_box);
   cudaError_t status = device::make_tensor_map(kExchanged ? b : a, &maps[0]);
   if (status == cudaSuccess) status = device::make_tensor_map(kExchanged ? a : b, &maps[1]);
   if (status == cudaSuccess && arguments.d.bulk) {
