@@ -1,4 +1,4 @@
-"""What crosses the blocks of a cluster by asynchronous operations and barriers of others."""
+"""Asynchronous operations, and arrivals at barriers, from one block of a cluster to another."""
 
 from __future__ import annotations
 

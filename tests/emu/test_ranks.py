@@ -31,7 +31,7 @@ def watched(name: str, tensor: torch.Tensor) -> Watched:
 
 @dataclass
 class World:
-    """What the ranks have: inputs, flags, buffers of the push, outputs."""
+    """Tensors of the ranks: inputs, flags, buffers of the push, outputs."""
 
     data: list[torch.Tensor]
     flags: list[torch.Tensor]

@@ -1,4 +1,4 @@
-"""What the traces of matrix products cannot say: shapes by property, strides, epilogues, refusals."""
+"""Tests of matrix products beside their traces: shapes, strides, epilogues, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kind gemm writes that its golden tree does not have."""
+"""Tests of the kind gemm beside its golden tree."""
 
 from __future__ import annotations
 

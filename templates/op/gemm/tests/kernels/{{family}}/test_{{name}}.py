@@ -1,5 +1,5 @@
 {% set a, b, out = inputs[0].name, inputs[1].name, outputs[0].name %}
-"""What the trace of {{ name }} cannot say: both backends, edges, strides, and refusals."""
+"""Tests of {{ name }} beside its trace: both backends, edges, strides, and refusals."""
 
 from __future__ import annotations
 

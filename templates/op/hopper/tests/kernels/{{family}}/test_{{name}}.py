@@ -1,7 +1,7 @@
 {% from "_macros/row_names.jinja" import out, names with context %}
 {% set first = names[0] %}
 {% set n = names | length %}
-"""What the trace of {{ name }} cannot say: edges of tiles, pitches, and refusals."""
+"""Tests of {{ name }} beside its trace: edges of tiles, pitches, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the trace of linear cannot say: both backends, edges, strides, and refusals."""
+"""Tests of linear beside its trace: both backends, edges, strides, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the trace of swiglu cannot say: edges of tiles, pitches, and refusals."""
+"""Tests of swiglu beside its trace: edges of tiles, pitches, and refusals."""
 
 from __future__ import annotations
 
