@@ -27,6 +27,7 @@
 #include <fictl/device/hopper/tile_order.cuh>
 #include <fictl/device/launch.cuh>
 #include <fictl/gemm/problem.cuh>
+#include <fictl/gemm/sm90/cluster_parts.cuh>
 #include <fictl/gemm/sm90/partial.cuh>
 #include <fictl/gemm/sm90/store.cuh>
 
@@ -104,8 +105,10 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   const int rank = Tile::kClusterBlocks == 1 ? 0 : device::Cluster::rank();
   const ClusterPlace<Tile> place(rank);
   const int worker = static_cast<int>(blockIdx.x) / Tile::kClusterBlocks;
+  ClusterParts<Tile> parts(shared.parts);
   if (threadIdx.x == 0) {
     shared.ring.init(Tile::kConsumerWarps * Tile::kSenders);
+    if constexpr (Tile::kParts > 1) parts.init();
     device::prefetch_tensor_map(x_map);
     device::prefetch_tensor_map(y_map);
   }
@@ -126,6 +129,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     if (threadIdx.x < 32 && device::elect_lane()) {
       device::pdl_wait();
       while (items.next(&item)) {
+        if constexpr (Tile::kParts > 1) item = part_of(item, rank, Tile::kParts);
         const auto start =
             sm90::tile_start<Tile>(arguments.order, arguments.x_rows, item.tile, place);
         const int k = item.begin * Tile::kStepK;
@@ -136,7 +140,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
             place, item.steps(), arguments.stage_bytes);
       }
       // Other blocks' barriers and this one's memory must exist until all copies have been used.
-      if constexpr (Tile::kClusterBlocks > 1) shared.ring.drain(at);
+      if constexpr (Tile::kSharing > 1) shared.ring.drain(at);
     }
   } else {
     device::take_registers<sm90::kConsumerRegisters>();
@@ -155,7 +159,9 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     device::pdl_wait();
     if (Tile::kPingPong && warpgroup == 1) next_turn.arrive();
     int turn = 0;
+    uint32_t parity = 0;  // of the parts' barriers
     for (; items.next(&item); ++turn) {
+      if constexpr (Tile::kParts > 1) item = part_of(item, rank, Tile::kParts);
       if (Tile::kPingPong && turn % kConsumers != warpgroup) {
         at.skip(item.steps());
         continue;
@@ -168,13 +174,14 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
       multiply_stages<T, Tile, Stage, kMajorX, kMajorY>(sums, shared, at, first_row, item.steps(),
                                                         thread % 32);
       if constexpr (Tile::kPingPong) next_turn.arrive();
-      if (item.begin > 0) {
+      if constexpr (Tile::kParts > 1) {
+        if (!parts.meet(sums, shared.panels[warpgroup], rank, warpgroup, thread, parity)) continue;
+      } else if (item.begin > 0) {
         arguments.partial.leave(sums, blockIdx.x, part, thread);
         together.sync();
         if (thread == 0) arguments.partial.announce(blockIdx.x, part);
         continue;
-      }
-      if (item.end < arguments.work.steps) {
+      } else if (item.end < arguments.work.steps) {
         sm90::add_later_parts<Tile>(sums, arguments.partial, arguments.work, item, worker, rank,
                                     part, thread);
       }
@@ -209,11 +216,12 @@ inline int tiles_of(int extent, int tile) { return extent / tile + (extent % til
 template <typename Tile, device::Major kMajorX>
 int rows_a_tile(int x_extent, int64_t other_tiles, int sm_count) {
   constexpr bool kMayBeLess =
-      Tile::kExchanged && kMajorX == device::Major::kK && Tile::kClusterBlocks == 1;
+      Tile::kExchanged && kMajorX == device::Major::kK && Tile::kSharing == 1;
   if (!kMayBeLess) return Tile::kX;
   const auto rows_of_busiest = [&](int rows) {
     const int64_t tiles = tiles_of(x_extent, rows) * other_tiles;
-    return (tiles + sm_count - 1) / sm_count * rows;
+    const int64_t workers = std::max(1, sm_count / Tile::kParts);
+    return (tiles + workers - 1) / workers * rows;
   };
   int best = Tile::kX;
   for (int rows = Tile::kX - 8; rows > Tile::kX / 2; rows -= 8) {
@@ -226,7 +234,7 @@ template <typename Tile>
 WorkPlan plan_work(int64_t tiles, int steps, int sm_count, int parts) {
   const int64_t most = std::max(1, std::min(sm_count, kMostBlocks) / Tile::kClusterBlocks);
   const int64_t rounds = tiles / most * most;
-  const bool divide = parts > 1 && (tiles - rounds) * steps <= INT32_MAX;
+  const bool divide = parts > 1 && Tile::kParts == 1 && (tiles - rounds) * steps <= INT32_MAX;
   const int64_t whole = divide ? rounds : tiles;
   const int64_t divided = (tiles - whole) * std::min(parts, steps);
   return {tiles, whole, steps, std::min(most, std::max(whole, divided))};
@@ -255,7 +263,7 @@ bool bulk_addressable(const U* data, int64_t rows, int64_t row_stride, int64_t b
 // Bytes of workspace that DenseSm90() needs to divide tiles into `parts`.
 template <typename Tile, typename T, typename Out>
 int64_t dense_sm90_workspace(const GemmProblem<T, Out>& p, int parts) {
-  if (parts <= 1 || p.empty()) return 0;
+  if (parts <= 1 || Tile::kParts > 1 || p.empty()) return 0;
   const int x_extent = Tile::kExchanged ? p.n : p.m, y_extent = Tile::kExchanged ? p.m : p.n;
   // Half a tile: the fewest rows that rows_a_tile() gives.
   const int64_t tiles = int64_t{sm90::tiles_of(x_extent, Tile::kX / 2)} *
