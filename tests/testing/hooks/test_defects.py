@@ -23,7 +23,8 @@ from fictl.emu.report import Place, Report
 from fictl.op.ffi import emulated
 
 RACE = Report("race", "Sum", "read after write", "no barrier", Place("sum.cuh", 7))
-emulated.emulated_device = lambda: SimpleNamespace(take_reports=lambda: [RACE], schedule="forward")
+device = SimpleNamespace(take_reports=lambda: [RACE], schedule="forward", keep=lambda _: None)
+emulated.emulated_device = lambda: device
 total = emulated.Emulated("total", lambda: 3)
 
 def test_sum():

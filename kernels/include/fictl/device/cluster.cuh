@@ -1,7 +1,7 @@
 // Clusters: up to 8 thread blocks that run together and reach one another's shared memory.
 //
-// On GPUs without clusters (before sm_90) every block is a cluster of its own, and the host launches
-// no larger ones.
+// On GPUs without clusters (before sm_90) every block is a cluster of its own, and the host
+// launches no larger ones.
 #pragma once
 
 #include <cuda_runtime.h>

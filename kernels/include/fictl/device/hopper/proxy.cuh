@@ -1,19 +1,17 @@
 // Fences between ordinary accesses and those of the asynchronous proxy: bulk copies and wgmma.
 //
-//   first                              then                        needed
-//   bulk load                          any read                    wait for its mbarrier
-//   ordinary stores to shared memory   bulk store or wgmma         each writer:
-//   fence_async_shared(),
-//                                      reads them                  then a barrier
-//   ordinary loads                     bulk load overwrites them   each reader:
-//   fence_async_shared(),
-//                                                                  then its arrival
-//   wgmma reads                        bulk load overwrites them   wait for the wgmma, then arrive
-//   bulk store reads                   ordinary stores             bulk_wait_read() by the thread
-//   that
-//                                                                  has committed it, then a barrier
-//   ordinary stores to global memory   bulk load reads them        fence_async_global(), then a
-//   barrier
+//   first                  then                needed
+//   bulk load              any read            wait for its mbarrier
+//   stores to shared       bulk store or       each writer: fence_async_shared(), then a barrier
+//   memory                 wgmma reads them
+//   loads                  bulk load           each reader: fence_async_shared(), then its arrival
+//                          overwrites them
+//   wgmma reads            bulk load           wait for the wgmma, then arrive
+//                          overwrites them
+//   bulk store reads       stores              bulk_wait_read() by the thread that has committed
+//                                              it, then a barrier
+//   stores to global       bulk load           fence_async_global(), then a barrier
+//   memory                 reads them
 //
 // A barrier orders threads; it does not cross from one proxy to the other.
 #pragma once
