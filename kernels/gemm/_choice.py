@@ -17,6 +17,8 @@ from ._tactics import (
     HEAVY_CLOCKS,
     L2_BYTES_A_CLOCK,
     LEAST_K,
+    MEET_CLOCKS,
+    MEETING_CLOCKS,
     PART_CLOCKS,
     SUM_CLOCKS,
     TACTICS,
@@ -52,6 +54,7 @@ class _Row(NamedTuple):
     blocks: int
     tail: bool
     shows: bool
+    cluster_k: int
     clocks_a_k: float
 
 
@@ -102,18 +105,21 @@ def soonest(
     least, best, best_parts = float("inf"), Tactic(), 1
     memory = batch * (m * k + n * k + m * n) * _ITEMSIZE / DRAM_BYTES_A_CLOCK
     for row in rows:
-        tactic, tile_rows, tile_columns, cluster, swap, asked, blocks, tail, shows, clocks_a_k = row
+        tactic, tile_rows, tile_columns, cluster, swap, asked, blocks, tail, shows = row[:9]
+        cluster_k, clocks_a_k = row.cluster_k, row.clocks_a_k
         tile_clocks = TILE_CLOCKS + HEAVY_CLOCKS if shows and heavy else TILE_CLOCKS
+        if cluster_k > 1:
+            tile_clocks += MEET_CLOCKS + cluster_k * MEETING_CLOCKS
         height, width = (n, m) if swap else (m, n)
         # A cluster has whole tiles, side by side.
         tiles = batch * cluster * -(-height // (tile_rows * cluster)) * -(-width // tile_columns)
-        slots = max(sms // cluster * cluster * blocks, 1)
+        slots = max(sms // (cluster * cluster_k) * cluster * blocks, 1)
         rest = tiles % slots if tail else tiles
         for parts in (asked,) if asked else _parts(rest or slots, slots, k):
             whole = tiles - rest if parts > 1 else 0  # rounds of tiles that are not divided
             running = (tiles - whole) * parts
             sharing = blocks if running >= blocks * sms else -(-running // sms)  # of one SM
-            wave = -(-k // parts) * clocks_a_k * sharing + tile_clocks
+            wave = -(-k // (parts * cluster_k)) * clocks_a_k * sharing + tile_clocks
             waves = -(-running // slots) * wave
             if whole:
                 waves += whole // slots * (k * clocks_a_k * blocks + tile_clocks)
@@ -153,16 +159,18 @@ def _prepared(row: Known, flops: int) -> _Row:
     products = 2 * tile_m * tile_n / (flops * row.efficiency)
     reading = (tile_m + tile_n) * _ITEMSIZE / L2_BYTES_A_CLOCK
     cluster = tactic.cluster * tactic.cluster_n
+    parts = tactic.parts if tactic.cluster_k == 1 else 1
     return _Row(
         tactic,
         tile_m,
         tile_n,
         cluster,
         tactic.swap,
-        tactic.parts,
+        parts,
         row.blocks,
         tactic.schedule != "mma",
         tactic.schedule == "cooperative",
+        tactic.cluster_k,
         max(products, reading),
     )
 

@@ -50,6 +50,7 @@ class Config(NamedTuple):
     schedule: str
     cluster: int
     cluster_n: int
+    cluster_k: int
     swap: bool
     panels: int
 
@@ -70,6 +71,7 @@ class Config(NamedTuple):
             "schedule": "kPingPong" if self.schedule == "pingpong" else "kCooperative",
             "cluster": self.cluster,
             "cluster_n": self.cluster_n,
+            "cluster_k": self.cluster_k,
             "swap": _cpp(self.swap),
             "panels": self.panels,
         }
@@ -97,6 +99,7 @@ def config_of(
         tactic.schedule,
         tactic.cluster,
         tactic.cluster_n,
+        tactic.cluster_k,
         tactic.swap,
         tactic.panels,
     )

@@ -18,6 +18,7 @@ class Tactic(NamedTuple):
         groups of warps share a tile or take turns.
     cluster, cluster_n: blocks of a cluster along tile_m and along tile_n, which share the other
         operand's tile.
+    cluster_k: blocks of a cluster that divide k, where that leaves no other part of it.
     swap: whether a and b are exchanged, so that few rows of a fill no tile by padding.
     panels: of 64 elements of k in a stage of sm90.
     group: rows of tiles that are computed together, for their operands to stay in L2.
@@ -30,6 +31,7 @@ class Tactic(NamedTuple):
     schedule: str = ""
     cluster: int = 1
     cluster_n: int = 1
+    cluster_k: int = 1
     swap: bool = False
     panels: int = 1
     group: int = 16
@@ -67,8 +69,12 @@ SM90 = (
     Known(Tactic(64, 128, "pingpong"), 0.55),
     Known(Tactic(128, 64, "cooperative"), 0.56),
     Known(Tactic(64, 64, "pingpong"), 0.40),
-    *(Known(Tactic(64, tokens, "pingpong", swap=True, panels=4), 0.45) for tokens in (8, 16)),
-    *(Known(Tactic(64, tokens, "pingpong", swap=True, panels=2), 0.45) for tokens in (32, 64)),
+    *(Known(Tactic(64, 64, "pingpong", cluster_k=parts), 0.40) for parts in (4, 8)),
+    *(
+        Known(Tactic(64, tokens, "pingpong", swap=True, panels=panels, cluster_k=parts), 0.45)
+        for tokens, panels in ((8, 4), (16, 4), (32, 2), (64, 2))
+        for parts in (1, 2)
+    ),
 )
 
 # The tactics of each backend that has kernels of ours.
@@ -88,5 +94,8 @@ HEAVY_CLOCKS = 6000
 SUM_CLOCKS = 3500
 WAIT_CLOCKS = 8400
 PART_CLOCKS = 1100
+# The same in a cluster, through shared memory.
+MEET_CLOCKS = 2500
+MEETING_CLOCKS = 400
 # The least k of a part.
 LEAST_K = 256

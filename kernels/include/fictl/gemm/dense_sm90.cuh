@@ -29,6 +29,7 @@
 #include <fictl/device/launch.cuh>
 #include <fictl/device/math.cuh>
 #include <fictl/gemm/problem.cuh>
+#include <fictl/gemm/sm90/cluster_parts.cuh>
 #include <fictl/gemm/sm90/partial.cuh>
 #include <fictl/gemm/sm90/store.cuh>
 
@@ -84,6 +85,101 @@ __device__ void add_later_parts(Sums<Tile>& sums, const PartialSums<Tile>& parti
   }
 }
 
+// The block's place in its cluster and in the grid, and its shared memory.
+template <typename Tile, typename Shared>
+struct BlockPlace {
+  Shared& shared;
+  int rank;
+  ClusterPlace<Tile> place;
+  int worker;
+};
+
+// The producer: one thread loads the stages of all work items.
+template <typename Tile, typename Stages, device::Major kMajorX, device::Major kMajorY,
+          typename Shared, typename Arguments>
+__device__ __forceinline__ void produce(const BlockPlace<Tile, Shared>& block,
+                                        const CUtensorMap& x_map, const CUtensorMap& y_map,
+                                        const Arguments& arguments) {
+  typename decltype(block.shared.ring)::Position at;
+  WorkList items(arguments.work, block.worker);
+  WorkItem item;
+  device::pdl_wait();
+  while (items.next(&item)) {
+    if constexpr (Tile::kParts > 1) item = part_of(item, block.rank, Tile::kParts);
+    const auto start = tile_start<Tile>(arguments.order, arguments.x_rows, item.tile, block.place);
+    const int k = item.begin * Tile::kStepK;
+    load_stages<Tile, Stages, kMajorX, kMajorY>(
+        block.shared, at, x_map, y_map,
+        {{arguments.x_repeats ? 0 : start.batch, start.x, k},
+         {arguments.y_repeats ? 0 : start.batch, start.y, k}},
+        block.place, item.steps(), arguments.stage_bytes);
+  }
+  // Other blocks' barriers and this one's memory must exist until all copies have been used.
+  if constexpr (Tile::kSharing > 1) block.shared.ring.drain(at);
+}
+
+// A consumer warpgroup: multiplies, adds what others have of its tiles, stores.
+template <typename T, typename Out, typename Tile, typename Stages, device::Major kMajorX,
+          device::Major kMajorY, typename Shared, typename Arguments>
+__device__ __forceinline__ void consume(const BlockPlace<Tile, Shared>& block,
+                                        const CUtensorMap& d_map, const Arguments& arguments,
+                                        int warpgroup) {
+  constexpr int kBoth = kConsumers * device::kWarpgroup;
+  Shared& shared = block.shared;
+  const int thread = static_cast<int>(threadIdx.x) % device::kWarpgroup;
+  const device::NamedBarrier together{kWarpgroupBarrier + warpgroup, device::kWarpgroup};
+  const device::NamedBarrier my_turn{kTurnBarrier + warpgroup, kBoth};
+  const device::NamedBarrier next_turn{kTurnBarrier + 1 - warpgroup, kBoth};
+  // Which part of a tile's rows, and of what a block leaves for others.
+  const int part = Tile::kPingPong ? 0 : warpgroup;
+  const int first_row = part * Tile::kRows;
+  TileStore<Tile, Out, std::decay_t<decltype(arguments.epilogue)>> out(
+      shared.panels[warpgroup], d_map, arguments.d, arguments.epilogue, together, thread);
+  ClusterParts<Tile> parts(shared.parts);
+  typename decltype(shared.ring)::Position at;
+  WorkList items(arguments.work, block.worker);
+  WorkItem item;
+  device::pdl_wait();
+  if (Tile::kPingPong && warpgroup == 1) next_turn.arrive();
+  int turn = 0;
+  uint32_t parity = 0;  // of the parts' barriers
+  for (; items.next(&item); ++turn) {
+    if constexpr (Tile::kParts > 1) item = part_of(item, block.rank, Tile::kParts);
+    if (Tile::kPingPong && turn % kConsumers != warpgroup) {
+      at.skip(item.steps());
+      continue;
+    }
+    // Why here: divisions take registers, which are sums after this.
+    const auto start = tile_start<Tile>(arguments.order, arguments.x_rows, item.tile, block.place);
+    Sums<Tile> sums;
+    if constexpr (Tile::kPingPong) my_turn.sync();
+    multiply_stages<T, Tile, Stages, kMajorX, kMajorY>(sums, shared, at, first_row, item.steps(),
+                                                       thread % 32);
+    if constexpr (Tile::kPingPong) next_turn.arrive();
+    if constexpr (Tile::kParts > 1) {
+      if (!parts.meet(sums, shared.panels[warpgroup], block.rank, warpgroup, thread, parity)) {
+        continue;
+      }
+    } else if (item.begin > 0) {
+      arguments.partial.leave(sums, blockIdx.x, part, thread);
+      together.sync();
+      if (thread == 0) arguments.partial.announce(blockIdx.x, part);
+      continue;
+    } else if (item.end < arguments.work.steps) {
+      add_later_parts<Tile>(sums, arguments.partial, arguments.work, item, block.worker, block.rank,
+                            part, thread);
+    }
+    if constexpr (Tile::kExchanged) {
+      out.store(sums, start.batch, start.y, start.x + first_row, start.x + arguments.x_rows);
+    } else {
+      out.store(sums, start.batch, start.x + first_row, start.y, arguments.d.n);
+    }
+  }
+  // Takes the signal that the last tile's warpgroup has given.
+  if (Tile::kPingPong && turn % kConsumers == warpgroup) my_turn.sync();
+  out.finish();
+}
+
 }  // namespace sm90
 
 template <typename T, typename Out, typename Tile, device::Major kMajorX, device::Major kMajorY,
@@ -104,10 +200,11 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 
   const int role = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / device::kWarpgroup, 0);
   const int rank = Tile::kClusterBlocks == 1 ? 0 : device::Cluster::rank();
-  const ClusterPlace<Tile> place(rank);
-  const int worker = static_cast<int>(blockIdx.x) / Tile::kClusterBlocks;
+  const sm90::BlockPlace<Tile, Shared> block{shared, rank, ClusterPlace<Tile>(rank),
+                                             static_cast<int>(blockIdx.x) / Tile::kClusterBlocks};
   if (threadIdx.x == 0) {
     shared.ring.init(Tile::kConsumerWarps * Tile::kSenders);
+    if constexpr (Tile::kParts > 1) ClusterParts<Tile>(shared.parts).init();
     device::prefetch_tensor_map(x_map);
     device::prefetch_tensor_map(y_map);
   }
@@ -120,75 +217,14 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   // The next kernel's blocks may take the SMs as they become free; it waits for this one's results.
   device::pdl_trigger();
 
-  WorkList items(arguments.work, worker);
-  WorkItem item;
-  typename decltype(shared.ring)::Position at;
   if (role == 0) {
     device::give_registers_up<sm90::kProducerRegisters>();
     if (threadIdx.x < 32 && device::elect_lane()) {
-      device::pdl_wait();
-      while (items.next(&item)) {
-        const auto start =
-            sm90::tile_start<Tile>(arguments.order, arguments.x_rows, item.tile, place);
-        const int k = item.begin * Tile::kStepK;
-        load_stages<Tile, Stage, kMajorX, kMajorY>(
-            shared, at, x_map, y_map,
-            {{arguments.x_repeats ? 0 : start.batch, start.x, k},
-             {arguments.y_repeats ? 0 : start.batch, start.y, k}},
-            place, item.steps(), arguments.stage_bytes);
-      }
-      // Other blocks' barriers and this one's memory must exist until all copies have been used.
-      if constexpr (Tile::kClusterBlocks > 1) shared.ring.drain(at);
+      sm90::produce<Tile, Stage, kMajorX, kMajorY>(block, x_map, y_map, arguments);
     }
   } else {
     device::take_registers<sm90::kConsumerRegisters>();
-    const int warpgroup = role - 1;
-    const int thread = static_cast<int>(threadIdx.x) % device::kWarpgroup;
-    const device::NamedBarrier together{sm90::kWarpgroupBarrier + warpgroup, device::kWarpgroup};
-    const device::NamedBarrier my_turn{sm90::kTurnBarrier + warpgroup,
-                                       kConsumers * device::kWarpgroup};
-    const device::NamedBarrier next_turn{sm90::kTurnBarrier + 1 - warpgroup,
-                                         kConsumers * device::kWarpgroup};
-    // Which part of a tile's rows, and of what a block leaves for others.
-    const int part = Tile::kPingPong ? 0 : warpgroup;
-    const int first_row = part * Tile::kRows;
-    TileStore<Tile, Out, Epilogue> out(shared.panels[warpgroup], d_map, arguments.d,
-                                       arguments.epilogue, together, thread);
-    device::pdl_wait();
-    if (Tile::kPingPong && warpgroup == 1) next_turn.arrive();
-    int turn = 0;
-    for (; items.next(&item); ++turn) {
-      if (Tile::kPingPong && turn % kConsumers != warpgroup) {
-        at.skip(item.steps());
-        continue;
-      }
-      // Why here: divisions take registers, which are sums after this.
-      const auto start =
-          sm90::tile_start<Tile>(arguments.order, arguments.x_rows, item.tile, place);
-      Sums<Tile> sums;
-      if constexpr (Tile::kPingPong) my_turn.sync();
-      multiply_stages<T, Tile, Stage, kMajorX, kMajorY>(sums, shared, at, first_row, item.steps(),
-                                                        thread % 32);
-      if constexpr (Tile::kPingPong) next_turn.arrive();
-      if (item.begin > 0) {
-        arguments.partial.leave(sums, blockIdx.x, part, thread);
-        together.sync();
-        if (thread == 0) arguments.partial.announce(blockIdx.x, part);
-        continue;
-      }
-      if (item.end < arguments.work.steps) {
-        sm90::add_later_parts<Tile>(sums, arguments.partial, arguments.work, item, worker, rank,
-                                    part, thread);
-      }
-      if constexpr (Tile::kExchanged) {
-        out.store(sums, start.batch, start.y, start.x + first_row, start.x + arguments.x_rows);
-      } else {
-        out.store(sums, start.batch, start.x + first_row, start.y, arguments.d.n);
-      }
-    }
-    // Takes the signal that the last tile's warpgroup has given.
-    if (Tile::kPingPong && turn % kConsumers == warpgroup) my_turn.sync();
-    out.finish();
+    sm90::consume<T, Out, Tile, Stage, kMajorX, kMajorY>(block, d_map, arguments, role - 1);
   }
 #endif
 }
@@ -204,11 +240,12 @@ constexpr int kMostBlocks = 144;
 template <typename Tile, device::Major kMajorX>
 int rows_a_tile(int x_extent, int64_t other_tiles, int sm_count) {
   constexpr bool kMayBeLess =
-      Tile::kExchanged && kMajorX == device::Major::kK && Tile::kClusterBlocks == 1;
+      Tile::kExchanged && kMajorX == device::Major::kK && Tile::kSharing == 1;
   if (!kMayBeLess) return Tile::kX;
   const auto rows_of_busiest = [&](int rows) {
     const int64_t tiles = device::ceil_div(x_extent, rows) * other_tiles;
-    return device::ceil_div(tiles, sm_count) * rows;
+    const int64_t workers = std::max(1, sm_count / Tile::kParts);
+    return device::ceil_div(tiles, workers) * rows;
   };
   int best = Tile::kX;
   for (int rows = Tile::kX - 8; rows > Tile::kX / 2; rows -= 8) {
@@ -221,7 +258,7 @@ template <typename Tile>
 WorkPlan plan_work(int64_t tiles, int steps, int sm_count, int parts) {
   const int64_t most = std::max(1, std::min(sm_count, kMostBlocks) / Tile::kClusterBlocks);
   const int64_t rounds = tiles / most * most;
-  const bool divide = parts > 1 && (tiles - rounds) * steps <= INT32_MAX;
+  const bool divide = parts > 1 && Tile::kParts == 1 && (tiles - rounds) * steps <= INT32_MAX;
   const int64_t whole = divide ? rounds : tiles;
   const int64_t divided = (tiles - whole) * std::min(parts, steps);
   return {tiles, whole, steps, std::min(most, std::max(whole, divided))};
@@ -250,7 +287,7 @@ bool bulk_addressable(const U* data, int64_t rows, int64_t row_stride, int64_t b
 // Bytes of workspace that DenseSm90() needs to divide tiles into `parts`.
 template <typename Tile, typename T, typename Out>
 int64_t dense_sm90_workspace(const GemmProblem<T, Out>& p, int parts) {
-  if (parts <= 1 || p.empty()) return 0;
+  if (parts <= 1 || Tile::kParts > 1 || p.empty()) return 0;
   const int x_extent = Tile::kExchanged ? p.n : p.m, y_extent = Tile::kExchanged ? p.m : p.n;
   // Half a tile: the fewest rows that rows_a_tile() gives.
   const int64_t tiles = device::ceil_div(x_extent, Tile::kX / 2) *

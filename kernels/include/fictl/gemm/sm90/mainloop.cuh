@@ -6,6 +6,7 @@
 
 #include <fictl/device/hopper/wgmma.cuh>
 #include <fictl/gemm/sm90/operand.cuh>
+#include <fictl/gemm/sm90/sums.cuh>
 
 namespace fictl::gemm {
 
@@ -15,8 +16,8 @@ struct ClusterPlace {
   int y = 0;
 
   __device__ explicit ClusterPlace(int rank)
-      : x(Tile::kClusterBlocks == 1 ? 0 : rank % Tile::kClusterX),
-        y(Tile::kClusterBlocks == 1 ? 0 : rank / Tile::kClusterX) {}
+      : x(Tile::kSharing == 1 ? 0 : rank % Tile::kClusterX),
+        y(Tile::kSharing == 1 ? 0 : rank / Tile::kClusterX) {}
 
   // Blocks with the same tile of Y, and of X, as bits.
   __device__ uint16_t along_x() const {
@@ -68,16 +69,12 @@ __device__ void load_stages(Shared& shared, typename decltype(shared.ring)::Posi
 // Hands a stage back to every block that has sent a part of it.
 template <typename Tile, typename Ring>
 __device__ void release_stage(Ring& ring, const typename Ring::Position& at, int lane) {
-  if constexpr (Tile::kClusterBlocks == 1) {
+  if constexpr (Tile::kSharing == 1) {
     if (lane == 0) ring.release(at);
   } else {
-    if (lane < Tile::kClusterBlocks) ring.release_at(at, lane);
+    if (lane < Tile::kSharing) ring.release_at(at, lane);
   }
 }
-
-// Sums of a warpgroup: kBlocks times 64 rows, all columns of the tile.
-template <typename Tile>
-using Sums = float[Tile::kBlocks][Tile::kY / 2];
 
 // sums = X Y^T over `steps` stages. `first_row`: of the warpgroup, in the tile.
 template <typename T, typename Tile, typename Stages, device::Major kMajorX, device::Major kMajorY,
@@ -89,6 +86,14 @@ __device__ void multiply_stages(Sums<Tile>& sums, Shared& shared,
   using Y = OperandTile<kMajorY>;
   const device::TileDescriptor x0 = X::at(shared.x(0) + first_row * kRowBytes);
   const device::TileDescriptor y0 = Y::at(shared.y(0));
+  if constexpr (Tile::kParts > 1) {
+    if (steps == 0) {  // fewer steps than parts
+      for (auto& block : sums) {
+        for (float& sum : block) sum = 0.0f;
+      }
+      return;
+    }
+  }
   auto previous = at;
   for (auto& block : sums) device::pin(block);
   for (int step = 0; step < steps; ++step) {

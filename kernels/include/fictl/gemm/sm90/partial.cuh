@@ -5,15 +5,15 @@
 // The flags are zero when the kernel starts.
 #pragma once
 
-#include <fictl/gemm/sm90/mainloop.cuh>
+#include <fictl/gemm/sm90/sums.cuh>
 #include <fictl/gemm/sm90/work.cuh>
 
 namespace fictl::gemm {
 
 template <typename Tile>
 struct PartialSums {
-  static constexpr int kFloats = Tile::kBlocks * Tile::kY / 2;
-  static constexpr int64_t kBlockFloats = int64_t{kConsumers} * device::kWarpgroup * kFloats;
+  static constexpr int64_t kBlockFloats =
+      int64_t{kConsumers} * device::kWarpgroup * kSumFloats<Tile>;
 
   float* sums;
   int* flags;
@@ -25,19 +25,13 @@ struct PartialSums {
   static int64_t bytes(int blocks) { return blocks * (kBlockFloats * 4 + flag_bytes(1)); }
   static constexpr int64_t flag_bytes(int blocks) { return int64_t{blocks} * kConsumers * 4; }
 
-  // Four sums of a thread lie together, those of the next thread behind them: 16 bytes a lane.
   __device__ float4* of(int block, int part, int thread) const {
-    float* begin = sums + block * kBlockFloats + part * device::kWarpgroup * kFloats;
+    float* begin = sums + block * kBlockFloats + part * device::kWarpgroup * kSumFloats<Tile>;
     return reinterpret_cast<float4*>(begin) + thread;
   }
 
   __device__ void leave(const Sums<Tile>& mine, int block, int part, int thread) const {
-    float4* to = of(block, part, thread);
-    const float* from = &mine[0][0];
-#pragma unroll
-    for (int i = 0; i < kFloats; i += 4) {
-      to[i / 4 * device::kWarpgroup] = {from[i], from[i + 1], from[i + 2], from[i + 3]};
-    }
+    leave_sums<Tile>(mine, of(block, part, thread));
     __threadfence();
   }
   // By one thread, after a barrier of those that have called leave().
@@ -53,16 +47,7 @@ struct PartialSums {
     do {
       asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(is_there) : "l"(flag) : "memory");
     } while (is_there == 0);
-    const float4* from = of(block, part, thread);
-    float* to = &mine[0][0];
-#pragma unroll
-    for (int i = 0; i < kFloats; i += 4) {
-      const float4 more = __ldcg(from + i / 4 * device::kWarpgroup);
-      to[i] += more.x;
-      to[i + 1] += more.y;
-      to[i + 2] += more.z;
-      to[i + 3] += more.w;
-    }
+    add_sums<Tile>(mine, of(block, part, thread), [](const float4* at) { return __ldcg(at); });
   }
 };
 

@@ -23,7 +23,7 @@ constexpr int kRowBytes = 128;
 enum class Schedule { kCooperative, kPingPong };
 
 template <int kX_, int kY_, Schedule kSchedule_, int kClusterX_ = 1, int kClusterY_ = 1,
-          bool kExchanged_ = false, int kPanelsK_ = 1>
+          bool kExchanged_ = false, int kPanelsK_ = 1, int kParts_ = 1>
 struct Tile {
   static constexpr int kX = kX_;
   static constexpr int kY = kY_;
@@ -32,7 +32,10 @@ struct Tile {
   // Blocks of a cluster along X share the tile of Y, and each loads a part of it for all.
   static constexpr int kClusterX = kClusterX_;
   static constexpr int kClusterY = kClusterY_;
-  static constexpr int kClusterBlocks = kClusterX * kClusterY;
+  static constexpr int kSharing = kClusterX * kClusterY;
+  // Or each has a part of the tile's K.
+  static constexpr int kParts = kParts_;
+  static constexpr int kClusterBlocks = kSharing * kParts;
   static constexpr bool kExchanged = kExchanged_;
 
   // Values of K in a stage. More than one panel of them where rows come from device memory: longer
@@ -53,6 +56,8 @@ struct Tile {
   static_assert(kY % 8 == 0 && kY >= 8 && kY <= 256, "wgmma has 8, 16, ... 256 columns");
   static_assert(kX % kClusterY == 0 && kY % (8 * kClusterX) == 0, "parts of a shared tile");
   static_assert(kClusterX == 1 || kClusterY == 1, "a cluster shares one operand");
+  static_assert(kParts == 1 || kSharing == 1, "a cluster shares operands, or divides K");
+  static_assert(kParts == 1 || kBlocks * kY <= 64, "sums of a part fit the panels");
 };
 
 // Panels of sums on their way out: two for each warpgroup.
@@ -82,12 +87,19 @@ struct Stages {
   static_assert(kCount >= 2, "a ring needs two stages");
 };
 
+// What the blocks tell one another where each has a part of K: see cluster_parts.cuh.
+struct PartBarriers {
+  device::Mbarrier handed[kConsumers];  // of block 0: the other blocks' sums are there
+  device::Mbarrier taken[kConsumers];   // of the others: block 0 has read them
+};
+
 // Shared memory of a block.
 template <typename Stages>
 struct SharedTiles {
   alignas(kPatternBytes) unsigned char stages[Stages::kCount][Stages::kBytes];
   alignas(kPatternBytes) unsigned char panels[kConsumers][kPanels][kPanelBytes];
   device::Ring<Stages::kCount> ring;
+  PartBarriers parts;
 
   __device__ unsigned char* x(int stage) { return stages[stage]; }
   __device__ unsigned char* y(int stage) { return stages[stage] + Stages::kXBytes; }
