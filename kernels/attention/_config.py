@@ -12,12 +12,9 @@ from ._tiles import Tile, tile
 if TYPE_CHECKING:
     from ._variant.user_variant import UserVariant
 
-QUERIES = {torch.float16: "__half", torch.bfloat16: "__nv_bfloat16"}
-KEYS = {
-    **QUERIES,
-    torch.float8_e4m3fn: "__nv_fp8_e4m3",
-    torch.float8_e5m2: "__nv_fp8_e5m2",
-}
+HALVES = {torch.float16: "__half", torch.bfloat16: "__nv_bfloat16"}
+EIGHTHS = {torch.float8_e4m3fn: "__nv_fp8_e4m3", torch.float8_e5m2: "__nv_fp8_e5m2"}
+TYPES = {**HALVES, **EIGHTHS}
 HEAD_DIMS = (64, 128, 256)
 
 
@@ -43,9 +40,9 @@ class Config:
     tensor_cores: bool = True
 
     def __post_init__(self) -> None:
-        for name, dtype, accepted in (("q", self.q, QUERIES), ("k and v", self.kv, KEYS)):
+        for name, dtype, accepted in (("q", self.q, TYPES), ("k and v", self.kv, TYPES)):
             _check(name, dtype, accepted)
-        _check("out", self.o, QUERIES)
+        _check("out", self.o, HALVES)
         if self.head_dim not in HEAD_DIMS:
             raise ValueError(
                 f"attention: head_dim is {self.head_dim}; accepted: "
@@ -63,9 +60,9 @@ class Config:
         """The parameters of config.jinja."""
         keys = "PagedKeys" if self.paged else "RaggedKeys"
         return {
-            "q": QUERIES[self.q],
-            "o": QUERIES[self.o],
-            "keys": f"{keys}<{KEYS[self.kv]}>",
+            "q": TYPES[self.q],
+            "o": HALVES[self.o],
+            "keys": f"{keys}<{TYPES[self.kv]}>",
             "variant": f"All<{', '.join(self._variants())}>",
             "text": "" if self.user is None else self.user.text,
             "head_dim": self.head_dim,
@@ -78,6 +75,7 @@ class Config:
     def _variants(self) -> list[str]:
         """The C++ variants in the order of models that have several: biases, then soft caps."""
         parts = {
+            "HeadScales": self.q in EIGHTHS,
             "Alibi": self.alibi,
             "SoftCap": self.soft_cap,
             "CustomMask": self.custom_mask,

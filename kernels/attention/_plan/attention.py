@@ -9,6 +9,7 @@ import torch
 
 from fictl.op import KernelModule, notice
 
+from .._arguments.head_scales import NO_SCALES, HeadScales
 from .._arguments.options import Options
 from .._config import Config
 from .._settings import VALIDATE, VERBOSE, is_on
@@ -173,6 +174,7 @@ class Attention:
         pages: torch.Tensor | None = None,
         mask: torch.Tensor | None = None,
         sinks: torch.Tensor | None = None,
+        head_scales: HeadScales = NO_SCALES,
         scale: float = 1.0,
         v_scale: float = 1.0,
         scalars: Mapping[str, float] | None = None,
@@ -209,6 +211,7 @@ class Attention:
             mask,
             self._slopes,
             None if sinks is None else sinks.float(),
+            *head_scales,
             options.sm_scale * scale,
             v_scale,
             options.soft_cap,

@@ -11,6 +11,7 @@ from fictl.op import KernelModule
 
 from .._arguments.cache import is_hnd
 from .._arguments.dtypes import Dtypes
+from .._arguments.head_scales import HeadScales
 from .._arguments.lse import check_lse, finished_lse, lse_for_kernel
 from .._arguments.numbers import Number, scale
 from .._arguments.options import Heads, Options, options
@@ -137,6 +138,7 @@ class PrefillWrapper:
         v: torch.Tensor,
         pages: torch.Tensor | None,
         *,
+        head_scales: HeadScales,
         scales: dict[str, Number | None],
         v_scale: Number | None,
         out: torch.Tensor | None,
@@ -159,6 +161,7 @@ class PrefillWrapper:
             pages=pages,
             mask=self._mask,
             sinks=sinks,
+            head_scales=head_scales,
             scale=scale(self._op, **scales),
             v_scale=scale(self._op, v_scale=v_scale),
             scalars=scalars,

@@ -8,6 +8,7 @@ import torch
 
 from fictl.op import KernelModule
 
+from .._arguments.head_scales import NO_SCALES, HeadScales
 from .._arguments.lse import lse_for_kernel
 from .._arguments.options import Options
 from .._plan.attention import Attention, Work
@@ -39,6 +40,7 @@ def attend_one(
     hnd: bool,
     why: str,
     mask: torch.Tensor | None = None,
+    head_scales: HeadScales = NO_SCALES,
     scale: float,
     v_scale: float,
     out: torch.Tensor | None,
@@ -67,6 +69,7 @@ def attend_one(
         lse=written,
         mask=mask,
         sinks=sinks,
+        head_scales=head_scales,
         scale=scale,
         v_scale=v_scale,
         scalars=scalars,
