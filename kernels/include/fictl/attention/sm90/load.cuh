@@ -133,8 +133,7 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
   int index = cursor.first();
   while (index < order.count()) {
     const int next = leads ? cursor.next() : 0;
-    const WorkOrder::Place place = order.place(index);
-    const Work work{*place.item, place.kv_head};
+    const Work work = order.work(index);
     if (work.item.request >= 0) {
       announce(shared, work_at, work, leads);
       loader.begin(work);

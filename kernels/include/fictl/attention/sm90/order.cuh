@@ -12,8 +12,8 @@
 // plan has put zeros. The last block sets it to zero again, for the next launch.
 #pragma once
 
+#include <fictl/attention/sm90/tile.cuh>
 #include <fictl/attention/work.cuh>
-#include <fictl/device/divisor.cuh>
 #include <fictl/device/hopper/tile_order.cuh>
 
 namespace fictl::attention::sm90 {
@@ -35,19 +35,31 @@ class WorkOrder {
 
   __device__ int count() const { return item_count_ * kv_heads_; }
 
-  struct Place {
-    const Item* item;
-    int kv_head;
-  };
-  __device__ Place place(int index) const {
+  __device__ Work work(int index) const {
     const int tiles = item_count_ * together_;  // of a section
     const int first = index / tiles * together_;
     const int within = index % tiles;
     const int heads = min(together_, kv_heads_ - first);
-    return {items_ + within / heads, first + within % heads};
+    return {without_counts(items_[within / heads]), first + within % heads};
   }
 
  private:
+  // Why not a copy of all: other blocks count while this one reads.
+  __device__ static Item without_counts(const Item& from) {
+    Item item = {};
+    item.request = from.request;
+    item.row = from.row;
+    item.q_start = from.q_start;
+    item.q_len = from.q_len;
+    item.kv_start = from.kv_start;
+    item.kv_len = from.kv_len;
+    item.begin = from.begin;
+    item.end = from.end;
+    item.partial = from.partial;
+    item.mask = from.mask;
+    return item;
+  }
+
   const Item* items_;
   int item_count_;
   int kv_heads_;
