@@ -6,7 +6,7 @@ import torch
 
 from fictl.op import PlannedBackends
 
-from ._config import QUERIES
+from ._config import EIGHTHS
 from ._tiles import MOST_HEADS_ON_CUDA_CORES, SM90
 
 AUTO = "auto"
@@ -28,13 +28,8 @@ DECODE = PlannedBackends(
     why={"auto": "faster for any number of heads", "tensor_cores": "use_tensor_cores=True"},
 )
 
-# A box of the copy engine holds whole patterns of 8 rows.
-_BOX_ROWS = 8
 
-
-def _fits_sm90(
-    head_dim: int, group: int, positions: str, kv: torch.dtype, page_size: int, rows: int
-) -> bool | str:
+def _fits_sm90(head_dim: int, group: int, positions: str, q: torch.dtype, rows: int) -> bool | str:
     """Tell what the kernels of Hopper do not do: `rows` is the tile that fits the average request."""
     if not any(head_dim in tile.head_dims for tile in SM90):
         return f"heads of {head_dim}"
@@ -43,17 +38,15 @@ def _fits_sm90(
         return f"{group} heads to one of the keys, {tallest} at most"
     if positions == "ROPE_LLAMA":
         return "rotation as keys are loaded"
-    if kv not in QUERIES:
-        return f"keys of {str(kv).removeprefix('torch.')}"
-    if page_size % _BOX_ROWS:
-        return f"pages of {page_size}, no multiple of {_BOX_ROWS}"
+    if q in EIGHTHS:
+        return f"queries of {str(q).removeprefix('torch.')}"
     return rows >= tallest or f"tiles of {rows} rows hold a request's"
 
 
 # sm90: wgmma and bulk copies; sm80: mma.sync.
 PREFILL = PlannedBackends(
     {"sm90": "9.0a", "sm80": ""},
-    facts=("head_dim", "group", "positions", "kv", "page_size", "rows"),
+    facts=("head_dim", "group", "positions", "q", "rows"),
     checks={"sm90": _fits_sm90},
     names={"fa2": ("sm80",), "fa3": ("sm90",)},
 )

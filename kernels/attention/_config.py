@@ -23,7 +23,7 @@ class Config:
     """One kernel: nothing is compiled that was not asked for.
 
     `rows` is the height of a tile, one of _tiles.py. On CUDA cores it is how many heads of queries
-    share a head of keys.
+    share a head of keys. `gathers`: rows of keys are copied one by one, of pages of any size.
     """
 
     q: torch.dtype
@@ -39,6 +39,7 @@ class Config:
     user: UserVariant | None = None
     tensor_cores: bool = True
     backend: str = "sm80"
+    gathers: bool = False
 
     def __post_init__(self) -> None:
         for name, dtype, accepted in (("q", self.q, TYPES), ("k and v", self.kv, TYPES)):
@@ -71,6 +72,7 @@ class Config:
             "stage_keys": self.tile.keys,
             "warp_rows": self.tile.warp_rows,
             "rope": "true" if self.rope else "false",
+            "gathers": self.gathers,
         }
 
     def _variants(self) -> list[str]:

@@ -13,7 +13,7 @@ from .._arguments.head_scales import NO_SCALES, HeadScales
 from .._arguments.options import Options
 from .._config import Config
 from .._settings import VALIDATE, VERBOSE, is_on
-from .._tiles import blocks_at_once, rows_in_use
+from .._tiles import blocks_at_once, gathers, rows_in_use
 from .._variant.variant import Variant
 from .alibi import alibi_slopes
 from .frozen import frozen_values
@@ -247,6 +247,7 @@ class Attention:
             user=None if self._variant is None else self._variant.user,
             tensor_cores=self._tensor_cores,
             backend=work.backend,
+            gathers=gathers(work.backend, self._place.paged, work.lengths.page_size),
         )
 
     def _tiling(self, work: Work) -> Tiling:

@@ -18,8 +18,8 @@ from .._arguments.options import Heads, Options, options
 from .._arguments.refusals import OTHER_KERNELS, refuse_given
 from .._backends import PREFILL, check_backend
 from .._plan.attention import Attention, Work
-from .._plan.prefill import prefill_work
 from .._plan.lengths import Indices, Lengths
+from .._plan.prefill import prefill_work
 from .._plan.tensors import Place
 from .._variant.variant import Variant
 from .buffers import Buffers

@@ -22,8 +22,6 @@
 
 namespace fictl::attention::sm90 {
 
-enum Barrier { kValuesBarrier = 1, kTurnBarrier };
-
 // Turns of the warpgroups at issuing products. The last one gives the first its first turn.
 template <typename Tile>
 class Turns {
@@ -129,6 +127,12 @@ class Consumer {
 
   __device__ bool leads() const { return threadIdx.x % 32 == 0; }
 
+  __device__ __forceinline__ static void wait_full(Ring& ring, const Position& at) {
+    ring.wait_full(at);
+    // What cp.async has written is the ordinary proxy's, and wgmma reads by the other one.
+    if constexpr (Tile::kGathers && !Tile::kWidens) device::fence_async_shared();
+  }
+
   __device__ __forceinline__ void release(Ring& ring, Position& at) {
     if (leads()) ring.release(at);
     at.advance();
@@ -170,7 +174,7 @@ class Consumer {
     };
 
     shared_.query_ring.wait_full(query_at_);
-    shared_.key_ring.wait_full(key_at_);
+    wait_full(shared_.key_ring, key_at_);
     products.pin_scores();
     device::wgmma_begin();
     products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
@@ -182,13 +186,13 @@ class Consumer {
     clear_values(work.item, stages);
 
     for (int stage = stages.count - 2; stage >= 0; --stage) {
-      shared_.key_ring.wait_full(key_at_);
+      wait_full(shared_.key_ring, key_at_);
       turns_.wait();
       products.pin_scores();
       products.pin_sums();
       device::wgmma_begin();
       products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
-      shared_.value_ring.wait_full(value_at_);
+      wait_full(shared_.value_ring, value_at_);
       device::wgmma_begin();
       products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
       turns_.hand_over();
@@ -203,7 +207,7 @@ class Consumer {
       sm90::multiply(products.sums, factors);
     }
 
-    shared_.value_ring.wait_full(value_at_);
+    wait_full(shared_.value_ring, value_at_);
     products.pin_sums();
     device::wgmma_begin();
     products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
@@ -226,7 +230,7 @@ class Consumer {
   __device__ __forceinline__ void clear_values(const Item& item, Stages stages) {
     const int first = stages.base + (stages.count - 1) * Tile::kKeys;
     if (first + Tile::kKeys <= item.end) return;
-    shared_.value_ring.wait_full(value_at_);
+    wait_full(shared_.value_ring, value_at_);
     unsigned char* values = shared_.values[value_at_.stage];
     constexpr int kChunks = Tile::kValueDim / kPanel * 8;
     constexpr int kConsumerThreads = Tile::kConsumers * device::kWarpgroup;

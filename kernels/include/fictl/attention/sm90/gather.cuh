@@ -1,113 +1,178 @@
-// Rows of keys or of values that bulk copies cannot bring: of pages of any size, or of fewer bits
-// than the products take. A warpgroup copies them chunk by chunk, from addresses that KeyRows has.
+// The loader of keys that bulk copies cannot bring, of pages of any size: a warpgroup copies their
+// rows, chunk by chunk.
 //
-// A stage has panels of 64 columns of 16 bits, as tensor copies write them: kKeys rows of 128 bytes
-// each, whose chunks are swizzled.
+// Where a row starts is looked up once, by one thread, a stage before it is copied: in pages that
+// is a chain of loads, whose time passes under the copies of the stage before.
 #pragma once
 
+#include <type_traits>
+
+#include <fictl/attention/sm90/tile.cuh>
 #include <fictl/attention/tile.cuh>
 #include <fictl/device/copy.cuh>
-#include <fictl/device/hopper/accumulator.cuh>
-#include <fictl/device/widen.cuh>
+#include <fictl/device/hopper/named_barrier.cuh>
 
-namespace fictl::attention {
+namespace fictl::attention::sm90 {
 
-constexpr int kPanelRowBytes = 128;
-constexpr int kPanelChunks = kPanelRowBytes / device::kChunkBytes;
+constexpr int kChunkBytes = device::kChunkBytes;
+constexpr int kPanelChunks = kRowBytes / kChunkBytes;
 
 // The byte of a stage at which a chunk of a row begins; chunks are numbered across the panels.
-template <int kKeys>
-__device__ constexpr int panel_offset(int row, int chunk) {
-  return (chunk / kPanelChunks * kKeys + row) * kPanelRowBytes +
-         (chunk % kPanelChunks ^ row % kPanelChunks) * device::kChunkBytes;
+template <typename Tile>
+__device__ constexpr int stage_offset(int row, int chunk) {
+  return chunk / kPanelChunks * Tile::kKeyPanel + row * kRowBytes +
+         (chunk % kPanelChunks ^ row % kPanelChunks) * kChunkBytes;
 }
 
-// Begins to copy the rows of a stage; `from(row)` is where a row starts. Unless `whole`, null makes
-// a row zero. The 128 threads then arrive after their copies; readers of the stage call
-// fence_async_shared() once it is full, before wgmma.
-template <typename T, int kKeys, int kDim, typename From>
-__device__ void gather_rows(unsigned char* stage, int thread, bool whole, From from) {
-  constexpr int kRowsAtOnce = device::kWarpgroup / kPanelChunks;
-  constexpr int kElements = device::kChunkBytes / static_cast<int>(sizeof(T));
-  constexpr int kPanels = kDim / (kPanelChunks * kElements);
-  static_assert(kKeys % kRowsAtOnce == 0, "every thread has as many rows");
-  const int chunk = thread % kPanelChunks;
-  const int first = thread / kPanelChunks;
-  unsigned char* to = stage + panel_offset<kKeys>(first, chunk);
-  const auto copy = [&](auto is_whole) {
-#pragma unroll 4
-    for (int i = 0; i < kKeys / kRowsAtOnce; ++i) {
-      const T* row = from(first + i * kRowsAtOnce);
-#pragma unroll
-      for (int panel = 0; panel < kPanels; ++panel) {
-        void* place = to + (panel * kKeys + i * kRowsAtOnce) * kPanelRowBytes;
-        const T* source = row + (panel * kPanelChunks + chunk) * kElements;
-        if constexpr (decltype(is_whole)::value) {
-          device::copy_async(place, source);
-        } else {
-          device::copy_async(place, source, row == nullptr ? 0 : device::kChunkBytes);
-        }
-      }
-    }
-  };
-  if (whole) {
-    copy(std::true_type());
-  } else {
-    copy(std::false_type());
-  }
-}
-
-// Rows of 8 bits on their way to a stage of 16: a thread converts the chunks that it has copied, so
-// that its own wait for them is enough. Where they lie in between is nobody else's business.
-template <typename From, typename To, int kKeys, int kDim>
-class NarrowRows {
-  static constexpr int kChunks = kDim / device::kChunkBytes;  // of a row
-  static constexpr int kRowsAtOnce = device::kWarpgroup / kChunks;
-  static constexpr int kPasses = kKeys / kRowsAtOnce;
-  static_assert(sizeof(From) == 1 && sizeof(To) == 2, "from 8 bits to 16");
-  static_assert(kChunks % 4 == 0 && device::kWarpgroup % (2 * kChunks) == 0 &&
-                    kKeys % kRowsAtOnce == 0,
-                "every thread has as many chunks");
+// Where the rows of stages start, for a producer warpgroup. Stages come from the last one to the
+// first: keys(first) of each, and values() of each after the keys of the next.
+template <typename Tile>
+class StageRows {
+  using Config = typename Tile::Config;
+  using Keys = typename Config::Keys;
+  using Rows = KeyRows<Keys, Tile::kKeys>;
+  static_assert(Tile::kKeys <= device::kWarpgroup, "a thread looks up one row");
 
  public:
-  static constexpr int kBytes = kKeys * kDim;
+  using Element = typename Keys::Element;
 
-  __device__ explicit NarrowRows(int thread) : thread_(thread) {}
+  __device__ StageRows(const Problem<Config>& problem, Rows (&rows)[3], int thread)
+      : problem_(problem), rows_(rows), thread_(thread) {}
 
-  // Begins to copy; null makes a row zero.
-  template <typename Row>
-  __device__ void copy(uint4* staging, Row from) const {
-#pragma unroll 4
-    for (int i = 0; i < kPasses; ++i) {
-      const From* row = from(this->row() + i * kRowsAtOnce);
-      device::copy_async(staging + i * device::kWarpgroup + thread_,
-                         row + chunk() * device::kChunkBytes,
-                         row == nullptr ? 0 : device::kChunkBytes);
-    }
+  __device__ void begin(const Work& work) {
+    begin_ = work.item.begin;
+    end_ = work.item.end;
+    start_ = work.item.kv_start;
+    head_ = work.kv_head;
+    is_first_ = true;
   }
 
-  // After the wait for the copies. Before wgmma reads the stage, each thread calls
-  // fence_async_shared() and arrives.
-  __device__ void widen(const uint4* staging, unsigned char* stage) const {
-#pragma unroll 2
-    for (int i = 0; i < kPasses; ++i) {
-      uint4 wide[2];
-      device::widen<To, From>(staging[i * device::kWarpgroup + thread_], wide);
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int at = panel_offset<kKeys>(row() + i * kRowsAtOnce, 2 * chunk() + half);
-        *reinterpret_cast<uint4*>(stage + at) = wide[half];
-      }
+  // Runs `copy(row)` for the keys of the stage from `first` on, where row(i) is the start of one,
+  // and looks up the next stage's rows meanwhile.
+  template <typename Copy>
+  __device__ __forceinline__ void keys(int first, Copy copy) {
+    if (is_first_) look_up(first).keep(rows_[key_slot_], thread_);
+    is_first_ = false;
+    // All have looked up this stage, and copied the values whose slot is the next one's.
+    device::NamedBarrier{kProducerBarrier, device::kWarpgroup}.sync();
+    const bool more = first > begin_;
+    Found found{};
+    if (more) found = look_up(first - Tile::kKeys);
+    const Rows& rows = rows_[key_slot_];
+    copy([&](int i) { return rows.rows[i].key; });
+    advance(key_slot_);
+    if (more) found.keep(rows_[key_slot_], thread_);
+  }
+
+  // The same for the values of the stage before the last one of keys().
+  template <typename Copy>
+  __device__ __forceinline__ void values(Copy copy) {
+    const Rows& rows = rows_[value_slot_];
+    copy([&](int i) { return rows.rows[i].value; });
+    advance(value_slot_);
+  }
+
+  // Whether a stage from `first` on has all its rows.
+  __device__ bool is_whole(int first) const { return first + Tile::kKeys <= end_; }
+
+ private:
+  struct Found {
+    typename Rows::Row row;
+
+    __device__ void keep(Rows& rows, int thread) const {
+      if (thread < Tile::kKeys) rows.rows[thread] = row;
     }
+  };
+
+  __device__ Found look_up(int first) const {
+    return {Rows::look_up(problem_.keys, start_, first + thread_, end_, head_)};
+  }
+
+  __device__ static void advance(int& slot) { slot = slot == 2 ? 0 : slot + 1; }
+
+  const Problem<Config>& problem_;
+  Rows (&rows_)[3];
+  int thread_;
+  int key_slot_ = 0;
+  int value_slot_ = 0;
+  int begin_ = 0;
+  int end_ = 0;
+  int start_ = 0;
+  int head_ = 0;
+  bool is_first_ = true;
+};
+
+// Hands a number of the leading thread to all of a producer warpgroup.
+template <typename Tile>
+__device__ int agree(Shared<Tile>& shared, int number) {
+  const device::NamedBarrier together{kProducerBarrier, device::kWarpgroup};
+  if (threadIdx.x == 0) shared.loader.next = number;
+  together.sync();
+  const int agreed = shared.loader.next;
+  together.sync();  // Why: the next number may come at once.
+  return agreed;
+}
+
+// A loader as load.cuh describes them. Rows behind the last key become zero.
+template <typename Tile>
+class GatherLoader {
+  using Config = typename Tile::Config;
+
+ public:
+  static constexpr int kThreads = device::kWarpgroup;
+  static constexpr int kArrivals = kThreads;
+
+  __device__ GatherLoader(Shared<Tile>& shared, const Problem<Config>& problem)
+      : shared_(shared), rows_(problem, shared.loader.rows, static_cast<int>(threadIdx.x)) {}
+
+  __device__ void begin(const Work& work) { rows_.begin(work); }
+  __device__ int agree(int next) const { return sm90::agree(shared_, next); }
+
+  __device__ __forceinline__ void keys(unsigned char* stage, device::Mbarrier& full, int first) {
+    rows_.keys(first, [&](auto row) { copy<Tile::kDim>(stage, full, first, row); });
+  }
+  __device__ __forceinline__ void values(unsigned char* stage, device::Mbarrier& full, int first) {
+    rows_.values([&](auto row) { copy<Tile::kValueDim>(stage, full, first, row); });
   }
 
  private:
-  // Eight neighbouring threads have four chunks of each of two rows. Why: theirs go to even places
-  // of the one and to odd ones of the other, all banks, by the swizzle of the rows.
-  __device__ int chunk() const { return thread_ % 4 + thread_ / 8 % (kChunks / 4) * 4; }
-  __device__ int row() const { return thread_ / 4 % 2 + thread_ / (2 * kChunks) * 2; }
+  template <int kDim, typename Row>
+  __device__ __forceinline__ void copy(unsigned char* stage, device::Mbarrier& full, int first,
+                                       Row row) const {
+    if (rows_.is_whole(first)) {
+      copy_rows<kDim, true>(stage, row);
+    } else {
+      copy_rows<kDim, false>(stage, row);
+    }
+    full.arrive_after_copies();
+  }
 
-  int thread_;
+  // Eight threads copy 128 bytes of a row at a time.
+  template <int kDim, bool kWhole, typename Row>
+  __device__ __forceinline__ void copy_rows(unsigned char* stage, Row row) const {
+    constexpr int kRowsAtOnce = kThreads / kPanelChunks;
+    static_assert(Tile::kKeys % kRowsAtOnce == 0, "every thread has as many rows");
+    const int chunk = static_cast<int>(threadIdx.x) % kPanelChunks;
+    const int first = static_cast<int>(threadIdx.x) / kPanelChunks;
+    unsigned char* to = stage + stage_offset<Tile>(first, chunk);
+#pragma unroll 4
+    for (int i = 0; i < Tile::kKeys / kRowsAtOnce; ++i) {
+      const auto* from = row(first + i * kRowsAtOnce);
+#pragma unroll
+      for (int panel = 0; panel < kDim / kPanel; ++panel) {
+        void* place = to + panel * Tile::kKeyPanel + i * kRowsAtOnce * kRowBytes;
+        const auto* source = from + panel * kPanel + chunk * (kPanel / kPanelChunks);
+        if constexpr (kWhole) {
+          device::copy_async(place, source);
+        } else {
+          device::copy_async(place, source, from == nullptr ? 0 : kChunkBytes);
+        }
+      }
+    }
+  }
+
+  Shared<Tile>& shared_;
+  StageRows<Tile> rows_;
 };
 
-}  // namespace fictl::attention
+}  // namespace fictl::attention::sm90

@@ -3,12 +3,16 @@
 // A loader fills one stage of keys, and one of values, whichever way the keys lie in memory:
 //
 //   kThreads                    of the producer's warpgroup that call it
+//   kArrivals                   that complete `full`
 //   begin(work)                 another tile of work
 //   keys(stage, full, first)    the stage's keys, which are from position `first` on; `full` is
 //                               complete when they are there
 //   values(stage, full, first)
 //
-// BoxLoader is for keys that bulk copies can address: one box for each panel, and page.
+//   agree(next)                 the leading thread's number, for all of them
+//
+// BoxLoader is for keys that bulk copies can address: one box for each panel, and page. gather.cuh
+// and widen.cuh have the others.
 #pragma once
 
 #include <fictl/attention/sm90/maps.cuh>
@@ -38,6 +42,7 @@ class BoxLoader {
 
  public:
   static constexpr int kThreads = 32;
+  static constexpr int kArrivals = 1;
 
   __device__ BoxLoader(const Problem<Config>& problem, const Loads& loads, const CUtensorMap& k_map,
                        const CUtensorMap& v_map)
@@ -48,6 +53,8 @@ class BoxLoader {
     kv_len_ = work.item.kv_len;
     kv_head_ = work.kv_head;
   }
+
+  __device__ int agree(int next) const { return __shfl_sync(~0u, next, 0); }
 
   __device__ void keys(unsigned char* stage, device::Mbarrier& full, int first) const {
     load<Tile::kDim>(problem_.keys, k_map_, stage, full, first);
@@ -128,7 +135,8 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
   device::RingPosition<Tile::kStages> value_at;
   device::pdl_wait();
   const WorkOrder order(problem.items, problem.item_count, problem.kv_heads,
-                        (Tile::kDim + Tile::kValueDim) * 2);
+                        (Tile::kDim + Tile::kValueDim) *
+                            static_cast<int>(sizeof(typename Config::Keys::Element)));
   const WorkCursor cursor(problem.items);
   int index = cursor.first();
   while (index < order.count()) {
@@ -161,7 +169,7 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
         value_at.advance();
       }
     }
-    index = __shfl_sync(~0u, next, 0);
+    index = loader.agree(next);
   }
   announce(shared, work_at, Work{{}, -1}, leads);
   if (leads) cursor.leave();
