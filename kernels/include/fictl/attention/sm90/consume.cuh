@@ -185,8 +185,8 @@ class Consumer {
     pack<typename Tile::Q>(products.scores, products.weights);
     clear_values(work.item, stages);
 
+    if (stages.count > 1) wait_full(shared_.key_ring, key_at_);
     for (int stage = stages.count - 2; stage >= 0; --stage) {
-      wait_full(shared_.key_ring, key_at_);
       turns_.wait();
       products.pin_scores();
       products.pin_sums();
@@ -200,6 +200,11 @@ class Consumer {
       products.pin_scores();
       release(shared_.key_ring, key_at_);
       weigh(stage);
+      // Why here: without a loop in between, ptxas moves the wait before the softmax, which then has
+      // no product to lie under.
+      products.pin_scores();
+      softmax.pin();
+      if (stage > 0) wait_full(shared_.key_ring, key_at_);
       device::wgmma_wait<0>();
       products.pin_sums();
       release(shared_.value_ring, value_at_);

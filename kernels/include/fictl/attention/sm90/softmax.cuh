@@ -36,6 +36,12 @@ class RowSoftmax {
     }
   }
 
+  // Has the compiler compute the sums so far here.
+  __device__ void pin() {
+#pragma unroll
+    for (auto& state : states_) asm volatile("" : "+f"(state.sum)::"memory");
+  }
+
   // The row's maximum and sum, after all keys.
   __device__ device::SoftmaxState state(int half) const {
     device::SoftmaxState state = states_[half];
