@@ -38,15 +38,21 @@ def _fits_sm90(head_dim: int, group: int, positions: str, q: torch.dtype, rows: 
         return f"{group} heads to one of the keys, {tallest} at most"
     if positions == "ROPE_LLAMA":
         return "rotation as keys are loaded"
+    if kv in EIGHTHS and head_dim > 128:
+        return f"keys of {_plain(kv)} of heads of {head_dim}"
     if q in EIGHTHS:
-        return f"queries of {str(q).removeprefix('torch.')}"
+        return f"queries of {_plain(q)}"
     return rows >= tallest or f"tiles of {rows} rows hold a request's"
+
+
+def _plain(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 # sm90: wgmma and bulk copies; sm80: mma.sync.
 PREFILL = PlannedBackends(
     {"sm90": "9.0a", "sm80": ""},
-    facts=("head_dim", "group", "positions", "q", "rows"),
+    facts=("head_dim", "group", "positions", "q", "kv", "rows"),
     checks={"sm90": _fits_sm90},
     names={"fa2": ("sm80",), "fa3": ("sm90",)},
 )

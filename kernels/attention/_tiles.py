@@ -40,7 +40,10 @@ TENSOR_CORES = (
     Tile(128, (64, 128), keys=64, warp_rows=32, aot=True),
 )
 # sm90/prefill.cuh: warpgroups of 64 rows, and a block an SM.
-SM90 = (Tile(128, (64, 128), keys=128, warp_rows=16, blocks=1, aot=True),)
+SM90 = (
+    Tile(128, (64, 128), keys=128, warp_rows=16, blocks=1, aot=True),
+    Tile(128, (256,), keys=64, warp_rows=16, blocks=1),
+)
 # decode_fma.cuh on CUDA cores: a tile is the heads that share a head of keys, of one query.
 CUDA_CORES = (
     Tile(1, (64, 128, 256), blocks=3, aot=True),

@@ -24,16 +24,21 @@
 
 namespace fictl::attention::sm90 {
 
-// Tells the consumers what the next tile of work is.
-template <typename Tile>
-__device__ void announce(Shared<Tile>& shared, device::RingPosition<2>& at, const Work& work,
-                         bool leads) {
+// Tells the consumers, and the producer's other threads, what the next tile of work is. It stays
+// where it is until the consumers have done it, and longer than the producer needs it.
+template <typename Loader, typename Tile>
+__device__ const Work& announce(Shared<Tile>& shared, device::RingPosition<2>& at,
+                                const Work& work, bool leads) {
+  Work& place = shared.works[at.stage];
   shared.work_ring.wait_empty(at);
   if (leads) {
-    shared.works[at.stage] = work;
+    place = work;
     shared.work_ring.full[at.stage].arrive();
   }
+  if (Loader::kThreads > 32 && threadIdx.x >= 32) shared.work_ring.wait_full(at);
+  __syncwarp();
   at.advance();
+  return place;
 }
 
 template <typename Tile>
@@ -141,9 +146,9 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
   int index = cursor.first();
   while (index < order.count()) {
     const int next = leads ? cursor.next() : 0;
-    const Work work = order.work(index);
-    if (work.item.request >= 0) {
-      announce(shared, work_at, work, leads);
+    const Work taken = order.work(index);
+    if (taken.item.request >= 0) {
+      const Work& work = announce<Loader>(shared, work_at, taken, leads);
       loader.begin(work);
       const Stages stages = Stages::of<Tile>(work.item, loads);
       for (int i = 0; i <= stages.count; ++i) {
@@ -171,7 +176,7 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
     }
     index = loader.agree(next);
   }
-  announce(shared, work_at, Work{{}, -1}, leads);
+  announce<Loader>(shared, work_at, Work{{}, -1}, leads);
   if (leads) cursor.leave();
 }
 
