@@ -29,7 +29,9 @@ DECODE = PlannedBackends(
 )
 
 
-def _fits_sm90(head_dim: int, group: int, positions: str, q: torch.dtype, rows: int) -> bool | str:
+def _fits_sm90(
+    head_dim: int, group: int, positions: str, q: torch.dtype, kv: torch.dtype, rows: int
+) -> bool | str:
     """Tell what the kernels of Hopper do not do: `rows` is the tile that fits the average request."""
     if not any(head_dim in tile.head_dims for tile in SM90):
         return f"heads of {head_dim}"
