@@ -30,7 +30,7 @@ DECODE = PlannedBackends(
 
 
 def _fits_sm90(
-    head_dim: int, group: int, positions: str, q: torch.dtype, kv: torch.dtype, rows: int
+    head_dim: int, group: int, positions: str, kv: torch.dtype, rows: int
 ) -> bool | str:
     """Tell what the kernels of Hopper do not do: `rows` is the tile that fits the average request."""
     if not any(head_dim in tile.head_dims for tile in SM90):
@@ -42,8 +42,6 @@ def _fits_sm90(
         return "rotation as keys are loaded"
     if kv in EIGHTHS and head_dim > 128:
         return f"keys of {_plain(kv)} of heads of {head_dim}"
-    if q in EIGHTHS:
-        return f"queries of {_plain(q)}"
     return rows >= tallest or f"tiles of {rows} rows hold a request's"
 
 
@@ -54,7 +52,7 @@ def _plain(dtype: torch.dtype) -> str:
 # sm90: wgmma and bulk copies; sm80: mma.sync.
 PREFILL = PlannedBackends(
     {"sm90": "9.0a", "sm80": ""},
-    facts=("head_dim", "group", "positions", "q", "kv", "rows"),
+    facts=("head_dim", "group", "positions", "kv", "rows"),
     checks={"sm90": _fits_sm90},
     names={"fa2": ("sm80",), "fa3": ("sm90",)},
 )

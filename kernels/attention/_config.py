@@ -73,6 +73,7 @@ class Config:
             "warp_rows": self.tile.warp_rows,
             "rope": "true" if self.rope else "false",
             "gathers": self.gathers,
+            "fp8": self.backend == "sm90" and self.q in EIGHTHS,
         }
 
     def _variants(self) -> list[str]:

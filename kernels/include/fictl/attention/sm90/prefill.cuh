@@ -94,7 +94,7 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
 
   CUtensorMap maps[3] = {};
   cudaError_t status = sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group,
-                                       extents.queries, group, Tile::kRows / group, &maps[0]);
+                                       extents.queries, group, Tile::kRows / group, &maps[0], Tile::kPanelDims);
   if constexpr (!Tile::kGathers) {
     if (status == cudaSuccess) {
       status = sm90::map_keys<Tile>(problem.keys, problem.kv_heads, extents, &maps[1], &maps[2]);
