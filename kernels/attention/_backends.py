@@ -28,14 +28,16 @@ DECODE = PlannedBackends(
     why={"auto": "faster for any number of heads", "tensor_cores": "use_tensor_cores=True"},
 )
 
+# Rows of a request of which two warpgroups of 64 would leave one idle.
+FEW_ROWS = 64
 # A box of the copy engine holds whole patterns of 8 rows.
 _BOX_ROWS = 8
 
 
 def _fits_sm90(
-    head_dim: int, group: int, positions: str, kv: torch.dtype, page_size: int, rows: int
+    head_dim: int, group: int, positions: str, kv: torch.dtype, page_size: int, few_rows: bool
 ) -> bool | str:
-    """Tell what the kernels of Hopper do not do: `rows` is the tile that fits the average request."""
+    """Tell what the kernels of Hopper do not do, or not as fast as others."""
     if not any(head_dim in tile.head_dims for tile in SM90):
         return f"heads of {head_dim}"
     tallest = max(tile.rows for tile in SM90 if head_dim in tile.head_dims)
@@ -47,13 +49,13 @@ def _fits_sm90(
         return f"keys of {str(kv).removeprefix('torch.')}"
     if page_size % _BOX_ROWS:
         return f"pages of {page_size}, no multiple of {_BOX_ROWS}"
-    return rows >= tallest or f"tiles of {rows} rows hold a request's"
+    return not few_rows or f"{FEW_ROWS} rows or fewer a request"
 
 
 # sm90: wgmma and bulk copies; sm80: mma.sync.
 PREFILL = PlannedBackends(
     {"sm90": "9.0a", "sm80": ""},
-    facts=("head_dim", "group", "positions", "kv", "page_size", "rows"),
+    facts=("head_dim", "group", "positions", "kv", "page_size", "few_rows"),
     checks={"sm90": _fits_sm90},
     names={"fa2": ("sm80",), "fa3": ("sm90",)},
 )

@@ -17,8 +17,8 @@ from .._arguments.options import Heads, Options, options
 from .._arguments.refusals import OTHER_KERNELS, refuse_given
 from .._backends import PREFILL, check_backend
 from .._plan.attention import Attention, Work
-from .._plan.prefill import prefill_work
 from .._plan.lengths import Indices, Lengths
+from .._plan.prefill import prefill_work
 from .._plan.tensors import Place
 from .._variant.variant import Variant
 from .buffers import Buffers
@@ -47,6 +47,7 @@ class PrefillWrapper:
         self._op = op = type(self).__name__
         check_backend(op, backend, PREFILL)
         self._asked = backend
+        self._has_variant = variant is not None
         refuse_given(op, OTHER_KERNELS, **jit)
         self._hnd = is_hnd(op, kv_layout)
         self.device = float_workspace_buffer.device
@@ -99,7 +100,15 @@ class PrefillWrapper:
             queries = int(lengths.qo[-1]) - int(lengths.qo[0])
         why = f"{queries} queries of {lengths.requests} requests, {chosen.group} heads each"
         return prefill_work(
-            self._op, self.device, self._asked, lengths, chosen, queries, masked, why
+            self._op,
+            self.device,
+            self._asked,
+            lengths,
+            chosen,
+            queries,
+            masked,
+            self._has_variant,
+            why,
         )
 
     def _plan(

@@ -23,8 +23,8 @@ namespace fictl::attention::sm90 {
 // Tells the consumers, and the producer's other threads, what the next tile of work is. It stays
 // where it is until the consumers have done it, and longer than the producer needs it.
 template <typename Tile>
-__device__ const Work& announce(Shared<Tile>& shared, device::RingPosition<2>& at,
-                                const Work& work, bool leads) {
+__device__ const Work& announce(Shared<Tile>& shared, device::RingPosition<2>& at, const Work& work,
+                                bool leads) {
   Work& place = shared.works[at.stage];
   shared.work_ring.wait_empty(at);
   if (leads) {
