@@ -104,9 +104,8 @@ struct alignas(kPatternBytes) Shared {
 
 // Numbers of a launch beside the problem.
 struct Loads {
-  int box_rows;    // of keys in pages
-  int tile_rows;   // that are used: as many as whole groups of heads have
-  int page_count;  // 0: there are no pages
+  int box_rows;   // of keys in pages
+  int tile_rows;  // that are used: as many as whole groups of heads have
 };
 
 // The stages that an item's keys lie in. In pages they are counted from its first key down to a
