@@ -159,8 +159,8 @@ class Consumer {
       products.pin_scores();
       release(shared_.key_ring, key_at_);
       weigh(stage);
-      // Why here: without a loop in between, ptxas moves the wait before the softmax, which then has
-      // no product to lie under.
+      // Why here: without a loop in between, ptxas moves the wait before the softmax, which then
+      // has no product to lie under.
       products.pin_scores();
       softmax.pin();
       if (stage > 0) wait_full(shared_.key_ring, key_at_);

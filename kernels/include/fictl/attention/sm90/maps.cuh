@@ -4,8 +4,7 @@
 //   ragged keys    {dim, head, token}         box {64, 1, keys of a stage}
 //   paged keys     {dim, slot, head, page}    box {64, slots, 1, 1}
 //
-// Requests, heads and pages are coordinates. What a box has behind the last token, or in a page
-// whose number is that of all pages, is zero.
+// Requests, heads and pages are coordinates. What a box has behind the last token is zero.
 #pragma once
 
 #include <stdint.h>
@@ -38,8 +37,8 @@ cudaError_t make_map(const device::TensorMapSpec& made, CUtensorMap* map) {
 }
 
 template <typename T>
-cudaError_t map_heads(const Heads<const T>& from, int dim, int heads, int64_t tokens,
-                      int box_heads, int box_tokens, CUtensorMap* map, int box_dims = kPanel) {
+cudaError_t map_heads(const Heads<const T>& from, int dim, int heads, int64_t tokens, int box_heads,
+                      int box_tokens, CUtensorMap* map, int box_dims = kPanel) {
   using Element = std::conditional_t<sizeof(T) == 1, uint8_t, T>;
   return make_map<T>(device::TensorMapSpec::of(reinterpret_cast<const Element*>(from.data))
                          .with(dim, 1, box_dims)
@@ -72,8 +71,7 @@ int box_rows(const PagedKeys<T>& keys) {
 template <typename Tile, typename T>
 cudaError_t map_keys(const RaggedKeys<T>& keys, int heads, const Extents& extents, CUtensorMap* k,
                      CUtensorMap* v) {
-  const cudaError_t status =
-      map_heads(keys.k, Tile::kDim, heads, extents.keys, 1, Tile::kKeys, k);
+  const cudaError_t status = map_heads(keys.k, Tile::kDim, heads, extents.keys, 1, Tile::kKeys, k);
   if (status != cudaSuccess) return status;
   return map_heads(keys.v, Tile::kValueDim, heads, extents.keys, 1, Tile::kKeys, v);
 }

@@ -78,8 +78,8 @@ __global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, 1)
 #endif
 }
 
-// For items of as many rows as Config::kRows / group * group; parts of split ones are for MergeParts
-// to merge. `sm_count`: blocks that run at once.
+// For items of as many rows as Config::kRows / group * group; parts of split ones are for
+// MergeParts to merge. `sm_count`: blocks that run at once.
 template <typename Config>
 cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& extents, int sm_count,
                         cudaStream_t stream, bool pdl) {
@@ -90,11 +90,11 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   loads.tile_rows = Tile::kRows / group * group;
   loads.box_rows = 1;
   if constexpr (!Tile::kGathers) loads.box_rows = sm90::box_rows<Tile>(problem.keys);
-  loads.page_count = static_cast<int>(extents.keys);
 
   CUtensorMap maps[3] = {};
-  cudaError_t status = sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group,
-                                       extents.queries, group, Tile::kRows / group, &maps[0], Tile::kPanelDims);
+  cudaError_t status =
+      sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group, extents.queries, group,
+                      Tile::kRows / group, &maps[0], Tile::kPanelDims);
   if constexpr (!Tile::kGathers) {
     if (status == cudaSuccess) {
       status = sm90::map_keys<Tile>(problem.keys, problem.kv_heads, extents, &maps[1], &maps[2]);

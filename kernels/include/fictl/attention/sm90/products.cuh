@@ -1,4 +1,5 @@
-// The products of a warpgroup of prefill: scores of queries and keys, and sums of values by weights.
+// The products of a warpgroup of prefill: scores of queries and keys, and sums of values by
+// weights.
 //
 //   clear()                      sums = 0
 //   issue_scores(q, k)           S = Q K^T
@@ -27,8 +28,7 @@ struct Scores {
 
   float scores[Tile::kKeys / 2];
 
-  __device__ __forceinline__ void issue_scores(device::TileDescriptor q,
-                                               device::TileDescriptor k) {
+  __device__ __forceinline__ void issue_scores(device::TileDescriptor q, device::TileDescriptor k) {
     constexpr int kSteps = Tile::kDim * static_cast<int>(sizeof(Q)) / 32;
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {

@@ -7,8 +7,8 @@
 //   loader    what a copying warpgroup needs   addresses of rows; staging buffers
 //
 // All lie in panels of 64 dims: rows of 128 bytes, swizzled, as bulk copies write and wgmma reads
-// them. Along the dims, queries and keys are K-major; values are MN-major. Of 8 bits, a panel has 128
-// dims, and values are transposed: a row for each dim.
+// them. Along the dims, queries and keys are K-major; values are MN-major. Of 8 bits, a panel has
+// 128 dims, and values are transposed: a row for each dim.
 #pragma once
 
 #include <stdint.h>
@@ -150,11 +150,9 @@ struct alignas(kPatternBytes) Shared {
 
 // Numbers of a launch beside the problem.
 struct Loads {
-  int box_rows;    // of keys in pages
-  int tile_rows;   // that are used: as many as whole groups of heads have
-  int page_count;  // 0: there are no pages
+  int box_rows;   // of keys in pages
+  int tile_rows;  // that are used: as many as whole groups of heads have
 };
-
 
 // The stages that an item's keys lie in. In pages they are counted from its first key down to a
 // multiple of a box's rows, so that boxes lie within a page.

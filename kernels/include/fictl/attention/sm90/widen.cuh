@@ -2,10 +2,10 @@
 // converts them to the tiles that all consumers read. No value is rounded, so results are those of
 // a cache that was converted before.
 //
-// Rate: a stage of 128 keys of 128 dims is 32768 elements of keys and values. To bf16 each takes two
-// instructions, and half of one to load and to store it: 640 issue slots of each of the SM's four
-// schedulers, where the products of the stage take 2048 clocks. So one warpgroup is enough. To fp16
-// it is one instruction for two elements.
+// Rate: a stage of 128 keys of 128 dims is 32768 elements of keys and values. To bf16 each takes
+// two instructions, and half of one to load and to store it: 640 issue slots of each of the SM's
+// four schedulers, where the products of the stage take 2048 clocks. So one warpgroup is enough. To
+// fp16 it is one instruction for two elements.
 #pragma once
 
 #include <fictl/attention/sm90/gather.cuh>
@@ -109,7 +109,7 @@ class WideningLoader {
   __device__ void begin(const Work& work) {
     rows_.begin(work);
     begin_ = work.item.begin;
-    order_ = {Stages::of<Tile>(work.item, {1, 0, 0}).count};
+    order_ = {Stages::of<Tile>(work.item, {1, 0}).count};
     copied_ = 0;
     for (int i = 0; i < kAhead; ++i) copy_next();
   }
