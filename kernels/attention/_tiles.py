@@ -46,6 +46,7 @@ SM90 = (
     Tile(128, (64,), keys=128, warp_rows=16, blocks=1),
     Tile(128, (128,), keys=128, warp_rows=16, blocks=1, aot=True),
     Tile(128, (128,), keys=176, warp_rows=16, blocks=1, aot=True),
+    Tile(128, (128,), keys=64, warp_rows=16, blocks=1),
     Tile(128, (256,), keys=80, warp_rows=16, blocks=1),
     Tile(128, (256,), keys=64, warp_rows=16, blocks=1),
 )
@@ -99,17 +100,21 @@ def tile_rows(queries: int, requests: int, group: int, head_dim: int) -> int:
     return rows
 
 
-def sm90_tile(head_dim: int, *, group: int, sees_all: bool, simple: bool, copied: bool) -> Tile:
+def sm90_tile(
+    head_dim: int, *, group: int, sees_all: bool, simple: bool, copied: bool, fp8: bool
+) -> Tile:
     """Choose the tile on Hopper.
 
     sees_all: every query sees every key: long stages then have no half that is masked.
     simple: scores are neither transformed nor masked singly, for which three warpgroups have no
         registers.
     copied: a warpgroup copies keys row by row, a thread for each, and needs shared memory of its own.
+    fp8: queries are of 8 bits, and a stage has sums of its own beside those of all keys.
     """
     known = [each for each in SM90 if head_dim in each.head_dims and each.rows >= group]
     if copied:
-        return min((each for each in known if each.rows <= 128), key=lambda each: each.keys)
+        most = 64 if head_dim > 128 or (head_dim == 128 and fp8 and not simple) else 128
+        return next(each for each in known if each.rows <= 128 and each.keys <= most)
     if not simple:
         known = [each for each in known if each.rows <= 128] or known
     return max(known, key=lambda each: each.keys) if sees_all and simple else known[0]

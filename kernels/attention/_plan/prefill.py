@@ -46,5 +46,6 @@ def prefill_work(
         sees_all=not chosen.causal and chosen.window_left < 0 and not lengths.page_size,
         simple=simple,
         copied=chosen.kv in EIGHTHS or gathers("sm90", lengths.page_size),
+        fp8=chosen.q in EIGHTHS,
     )
     return work._replace(rows=tile.rows, keys=tile.keys)

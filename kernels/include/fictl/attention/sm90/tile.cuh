@@ -82,9 +82,10 @@ struct Tile {
   static_assert(kKeys % 16 == 0 && kKeys <= 256, "keys of a stage: 16 to a step of the values");
 
   // Registers a thread: the sum over the warpgroups is at most 504 for three of them, 512 for four.
-  // Conversions take more than copies.
-  static constexpr int kProducerRegisters = kConsumers == 2 ? (kWidens ? 56 : 40) : 32;
-  static constexpr int kConsumerRegisters = kConsumers == 2 ? (kWidens ? 224 : 232) : 160;
+  // Conversions and permutations take more than copies, where the consumers leave it.
+  static constexpr bool kMoreToProducer = kWidens || (kFp8 && (kValueDim <= 64 || kKeys <= 64));
+  static constexpr int kProducerRegisters = kConsumers == 2 ? (kMoreToProducer ? 56 : 40) : 32;
+  static constexpr int kConsumerRegisters = kConsumers == 2 ? (kMoreToProducer ? 224 : 232) : 160;
 
   // Whether the warpgroups take turns at issuing products, so that the softmax of one lies under
   // the products of the other. Sums of more dims leave the tensor cores no gap to fill.
