@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from ._head_dims import misfit
 from ._tiles import Tile, tile
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ KEYS = {
     torch.float8_e4m3fn: "__nv_fp8_e4m3",
     torch.float8_e5m2: "__nv_fp8_e5m2",
 }
-HEAD_DIMS = (64, 128, 256)
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Config:
     """One kernel: nothing is compiled that was not asked for.
 
     `rows` is the height of a tile, one of _tiles.py. On CUDA cores it is how many heads of queries
-    share a head of keys.
+    share a head of keys. `head_dim` is the size of a head of queries and keys, and `head_dim_v` of
+    values; 0 is the same size.
     """
 
     q: torch.dtype
@@ -41,22 +42,23 @@ class Config:
     custom_mask: bool = False
     user: UserVariant | None = None
     tensor_cores: bool = True
+    head_dim_v: int = 0
 
     def __post_init__(self) -> None:
         for name, dtype, accepted in (("q", self.q, QUERIES), ("k and v", self.kv, KEYS)):
             _check(name, dtype, accepted)
         _check("out", self.o, QUERIES)
-        if self.head_dim not in HEAD_DIMS:
-            raise ValueError(
-                f"attention: head_dim is {self.head_dim}; accepted: "
-                + ", ".join(map(str, HEAD_DIMS))
-            )
-        tile(self.rows, self.head_dim, self.tensor_cores)
+        if not self.head_dim_v:
+            object.__setattr__(self, "head_dim_v", self.head_dim)
+        reason = misfit(self.head_dim, self.head_dim_v, kv_bytes=self.kv.itemsize, rope=self.rope)
+        if reason:
+            raise ValueError(f"attention: {reason}")
+        tile(self.rows, self.head_dim, self.tensor_cores, self.head_dim_v)
 
     @property
     def tile(self) -> Tile:
         """The tile of its height."""
-        return tile(self.rows, self.head_dim, self.tensor_cores)
+        return tile(self.rows, self.head_dim, self.tensor_cores, self.head_dim_v)
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -69,6 +71,7 @@ class Config:
             "variant": f"All<{', '.join(self._variants())}>",
             "text": "" if self.user is None else self.user.text,
             "head_dim": self.head_dim,
+            "head_dim_v": self.head_dim_v,
             "rows": self.rows,
             "stage_keys": self.tile.keys,
             "warp_rows": self.tile.warp_rows,
