@@ -7,9 +7,11 @@ from fictl.op import PlannedBackends
 from ._tiles import MOST_HEADS_ON_CUDA_CORES
 
 
-def _fits_cuda_cores(group: int, q_len: int) -> bool | str:
+def _fits_cuda_cores(group: int, q_len: int, misfit: str) -> bool | str:
     if q_len > 1:
         return f"{q_len} queries a request"
+    if misfit:
+        return misfit
     return group <= MOST_HEADS_ON_CUDA_CORES or f"{group} heads to one of the keys"
 
 
@@ -17,7 +19,7 @@ def _fits_cuda_cores(group: int, q_len: int) -> bool | str:
 # of 2048 keys of 32 heads, and 142 us on CUDA cores. Those are for who asks for them.
 DECODE = PlannedBackends(
     {"tensor_cores": "", "cuda_cores": ""},
-    facts=("group", "q_len"),
+    facts=("group", "q_len", "misfit"),
     checks={"cuda_cores": _fits_cuda_cores},
     names={"fa2": ("cuda_cores", "tensor_cores")},
     why={"auto": "faster for any number of heads", "tensor_cores": "use_tensor_cores=True"},

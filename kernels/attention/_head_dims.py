@@ -8,6 +8,8 @@ from __future__ import annotations
 
 # Beyond, the shortest tile of queries and two stages of keys leave a block no shared memory.
 MOST = 512
+# The same of decode_fma.cuh, where a warp has lanes for a whole key.
+MOST_ON_CUDA_CORES = 256
 # Values that one block sums up in its registers. Longer heads of values are shared out to blocks.
 MOST_OF_A_BLOCK = 256
 
@@ -40,4 +42,16 @@ def misfit(head_dim: int, head_dim_v: int, *, kv_bytes: int = 2, rope: bool = Fa
             f"heads of keys have {head_dim} elements; 'ROPE_LLAMA' rotates heads of multiples of "
             f"{2 * _OF_A_HALF}, whose halves are whole chunks: rotate others by apply_rope first"
         )
+    return ""
+
+
+def cuda_cores_misfit(
+    head_dim: int, head_dim_v: int, *, kv_bytes: int = 2, rope: bool = False
+) -> str:
+    """Explain why the kernel on CUDA cores does not take heads that others do; "" where it does."""
+    longest = max(head_dim, head_dim_v)
+    if longest > MOST_ON_CUDA_CORES:
+        return f"heads of {longest}"
+    if rope and head_dim % (2 * _CHUNK_BYTES // kv_bytes):
+        return f"rotated heads of {head_dim} elements of {8 * kv_bytes} bits"
     return ""

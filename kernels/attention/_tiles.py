@@ -11,7 +11,7 @@ from functools import cache
 
 import torch
 
-from ._head_dims import MOST, padded, value_parts
+from ._head_dims import MOST, MOST_ON_CUDA_CORES, padded, value_parts
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,15 @@ TENSOR_CORES = (
     Tile(64, 256, 256, keys=32, warp_rows=16),
     Tile(64, MOST, MOST, keys=32, warp_rows=16, blocks=1),
     Tile(128, 128, 128, keys=64, warp_rows=32, aot=True),
-    Tile(128, 192, 160, keys=32, warp_rows=32),
+    Tile(128, 160, 160, keys=32, warp_rows=32),
+    Tile(128, 192, 128, keys=32, warp_rows=32),
 )
 # decode_fma.cuh on CUDA cores: a tile is the heads that share a head of keys, of one query.
 CUDA_CORES = (
-    Tile(1, 256, 256, blocks=3, aot=True),
-    Tile(2, 256, 256, blocks=3, aot=True),
-    Tile(3, 256, 256, blocks=3),
-    Tile(4, 256, 256, blocks=3),
+    Tile(1, MOST_ON_CUDA_CORES, MOST_ON_CUDA_CORES, blocks=3, aot=True),
+    Tile(2, MOST_ON_CUDA_CORES, MOST_ON_CUDA_CORES, blocks=3, aot=True),
+    Tile(3, MOST_ON_CUDA_CORES, MOST_ON_CUDA_CORES, blocks=3),
+    Tile(4, MOST_ON_CUDA_CORES, MOST_ON_CUDA_CORES, blocks=3),
 )
 # Heads to a head of keys up to which CUDA cores are chosen; beyond, tensor cores have enough rows.
 MOST_HEADS_ON_CUDA_CORES = 3

@@ -110,7 +110,7 @@ class Attention:
         options = work.options
         planner = self._modules[self._config(work)].plan
         counts = self._list.count(self.op, planner, work.lengths, self._tiling(work))
-        floats = partial_bytes(counts.partial_rows, options.kv_heads, options.head_dim)
+        floats = partial_bytes(counts.partial_rows, options.kv_heads, options.head_dim_v)
         return floats, 4 * counts.numbers
 
     def plan(
@@ -134,7 +134,7 @@ class Attention:
         counts, drafted = self._list.draft(self.op, kernel.plan, lengths, tiling)
         if indices is not None:
             indices.check(self.op, lengths, counts.key_end)
-        self._partials.fit(self.op, counts.partial_rows, options.kv_heads, options.head_dim)
+        self._partials.fit(self.op, counts.partial_rows, options.kv_heads, options.head_dim_v)
         self._list.place(self.op, counts, drafted, self.graph, non_blocking)
         self._kernel, self._built, self._for = kernel, config, key
         self._work, self._counts = work, counts
@@ -183,7 +183,8 @@ class Attention:
         options = work.options
         check_tensors(self.op, place, (options, self.counts, work.lengths), q, k, v)
         if out is None:
-            out = torch.empty(q.shape, dtype=options.o, device=q.device)
+            shape = (*q.shape[:-1], options.head_dim_v)
+            out = torch.empty(shape, dtype=options.o, device=q.device)
         elif out.dtype is not options.o:
             raise TypeError(
                 f"{self.op}: argument 'out' has dtype {out.dtype}, plan() was told {options.o}"
@@ -242,6 +243,7 @@ class Attention:
             custom_mask=work.masked,
             user=None if self._variant is None else self._variant.user,
             tensor_cores=self._tensor_cores,
+            head_dim_v=options.head_dim_v,
         )
 
     def _tiling(self, work: Work) -> Tiling:
@@ -254,7 +256,9 @@ class Attention:
             rows,
             options.group,
             options.kv_heads,
-            blocks_at_once(self.device, rows, options.head_dim, self._tensor_cores),
+            blocks_at_once(
+                self.device, rows, options.head_dim, self._tensor_cores, options.head_dim_v
+            ),
             options.causal and not masked,
             options.window_left,
             masked,
@@ -283,11 +287,14 @@ class Attention:
     def _tell(self, tiling: Tiling) -> None:
         options, counts, why = self.options, self.counts, self.work.why
         cores = "tensor cores" if self._tensor_cores else "CUDA cores"
+        dims = f"{options.head_dim}"
+        if options.head_dim_v != options.head_dim:
+            dims += f" (values of {options.head_dim_v})"
         shared = f"{counts.tiles} tiles of up to {tiling.rows} rows"
         if counts.part:
             shared += f", keys split into parts of up to {counts.part}"
         notice(
             f"{self.op}: {cores}{f' ({why})' if why else ''}; {options.q}, keys "
-            f"{options.kv}, {options.heads} heads to {options.kv_heads} of {options.head_dim}: "
+            f"{options.kv}, {options.heads} heads to {options.kv_heads} of {dims}: "
             f"{shared}; {counts.items} items x {options.kv_heads} blocks, {tiling.slots} at once"
         )

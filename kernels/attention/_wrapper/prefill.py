@@ -85,18 +85,14 @@ class PrefillWrapper:
     def _options(
         self, heads: Heads, head_dim_vo: int | None, dtypes: Dtypes, **scores: Any
     ) -> Options:
-        if head_dim_vo not in (None, heads.dim):
-            raise NotImplementedError(
-                f"{self._op}: argument 'head_dim_vo' is {head_dim_vo}, 'head_dim_qk' {heads.dim}; "
-                "kernels here take heads of values as long as those of keys"
-            )
-        return options(self._op, heads, dtypes, **scores)
+        return options(self._op, heads._replace(dim_v=head_dim_vo or 0), dtypes, **scores)
 
     def _work(self, lengths: Lengths, chosen: Options, masked: bool) -> Work:
         queries = lengths.requests * lengths.q_len
         if lengths.qo is not None:
             queries = int(lengths.qo[-1]) - int(lengths.qo[0])
-        rows = tile_rows(queries, lengths.requests, chosen.group, chosen.head_dim)
+        dims = (chosen.head_dim, chosen.head_dim_v)
+        rows = tile_rows(queries, lengths.requests, chosen.group, *dims, self.device)
         why = f"{queries} queries of {lengths.requests} requests, {chosen.group} heads each"
         return Work(lengths, chosen, rows, masked, why)
 

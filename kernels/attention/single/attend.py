@@ -54,7 +54,7 @@ def attend_one(
     attention = Attention(op, kernel, q.device, place=place, one_call=True, variant=variant)
     keys = torch.tensor([0, shape_of_keys(op, q, k, hnd)[0]], dtype=torch.int32)
     one = Lengths(1, keys, q_len=q.shape[0])
-    rows = tile_rows(q.shape[0], 1, chosen.group, chosen.head_dim)
+    rows = tile_rows(q.shape[0], 1, chosen.group, chosen.head_dim, chosen.head_dim_v, q.device)
     counts = attention.plan(Work(one, chosen, rows, mask is not None, why))
     if mask is not None:
         check_bits(op, mask, counts.mask_end)

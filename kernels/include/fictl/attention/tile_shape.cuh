@@ -5,31 +5,9 @@
 
 #include <type_traits>
 
+#include <fictl/attention/head_shape.cuh>
+
 namespace fictl::attention {
-
-// The size of a head of values: Config::kValueDim, or that of queries and keys where it has none.
-template <typename Config, typename = void>
-constexpr int kValueDimOf = Config::kHeadDim;
-
-template <typename Config>
-constexpr int kValueDimOf<Config, std::void_t<decltype(Config::kValueDim)>> = Config::kValueDim;
-
-// Values that one block sums up in its registers. Longer heads of values are shared out to blocks.
-constexpr int kMostValuesOfBlock = 256;
-
-constexpr int value_parts(int value_dim) {
-  return (value_dim + kMostValuesOfBlock - 1) / kMostValuesOfBlock;
-}
-
-// Sizes of heads of queries and keys, and of values.
-struct HeadDims {
-  int keys;
-  int values;
-
-  constexpr bool are_within(int most_of_keys, int most_of_values) const {
-    return keys <= most_of_keys && values <= most_of_values;
-  }
-};
 
 struct DefaultTile {
   static constexpr int kMost = 512;  // elements of a head
@@ -47,7 +25,7 @@ struct DefaultTile {
   }
 
   static constexpr bool is_known(int rows, HeadDims dims) {
-    if (rows == 128) return dims.are_within(192, 160);
+    if (rows == 128) return dims.are_within(160, 160) || dims.are_within(192, 128);
     return (rows == 16 || rows == 64) && dims.are_within(kMost, kMost);
   }
 };
@@ -56,8 +34,8 @@ template <typename Config, typename = void>
 struct TileShape {
   static constexpr HeadDims kDims = {Config::kHeadDim, kValueDimOf<Config>};
   static_assert(DefaultTile::is_known(Config::kRows, kDims),
-                "tiles are of 16 rows, 64, or 128 where heads have no more than 192 elements of "
-                "keys and 160 of values");
+                "tiles are of 16 rows, 64, or 128 where heads have no more than 160 elements, or "
+                "192 of keys and 128 of values");
   static constexpr int kKeys = DefaultTile::keys(kDims);
   static constexpr int kWarpRows = DefaultTile::warp_rows(Config::kRows);
 };
