@@ -11,8 +11,8 @@ from ._tiles import Tile
 SM90 = (
     Tile(192, 64, 64, keys=128, warp_rows=16, blocks=1),
     Tile(128, 64, 64, keys=128, warp_rows=16, blocks=1),
-    Tile(128, 128, 128, keys=128, warp_rows=16, blocks=1, aot=True),
-    Tile(128, 128, 128, keys=176, warp_rows=16, blocks=1, aot=True),
+    Tile(128, 128, 128, keys=128, warp_rows=16, blocks=1),
+    Tile(128, 128, 128, keys=176, warp_rows=16, blocks=1),
     Tile(128, 192, 128, keys=128, warp_rows=16, blocks=1),
     Tile(128, 256, 256, keys=80, warp_rows=16, blocks=1),
 )
