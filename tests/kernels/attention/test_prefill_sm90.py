@@ -146,6 +146,13 @@ def test_results_beside_the_own_rows_stay(device: str) -> None:
     assert bool((wide == 7.0).all())
 
 
+def test_no_keys_at_all(device: str) -> None:
+    q, k = (torch.zeros(n, 2, 64, dtype=torch.bfloat16, device=device) for n in (70, 0))
+    out, lse = single_prefill_with_kv_cache(q, k, k, backend="fa3", return_lse=True)
+    assert not bool(out.any())
+    assert bool((lse == -torch.inf).all())
+
+
 def test_a_variant_of_ones_own(device: str) -> None:
     def near(q_idx, kv_idx, reach=9):
         return abs(q_idx - kv_idx) <= reach or kv_idx % 50 == 0
