@@ -15,8 +15,8 @@ SM90 = (
     Tile(128, 128, 128, keys=176, warp_rows=16, blocks=1),
     Tile(128, 192, 128, keys=128, warp_rows=16, blocks=1),
     Tile(128, 256, 256, keys=80, warp_rows=16, blocks=1),
+    Tile(128, 256, 256, keys=64, warp_rows=16, blocks=1),
 )
-_TWO_WARPGROUPS = 128  # rows
 
 
 def tile(rows: int, keys: int, head_dim: int, head_dim_v: int) -> Tile:
@@ -42,13 +42,13 @@ def choose(head_dim: int, head_dim_v: int, *, group: int, sees_all: bool, simple
     """Choose the tile.
 
     sees_all: every query sees every key: long stages then have no half that is masked.
-    simple: scores are neither transformed nor masked singly, for which three warpgroups have no
-        registers.
+    simple: scores are neither transformed nor masked singly: that takes registers, which the
+        smallest tile leaves.
     """
     known = [each for each in of_heads(head_dim, head_dim_v) if each.rows >= group]
     if not simple:
-        known = [each for each in known if each.rows <= _TWO_WARPGROUPS] or known
-    return max(known, key=lambda each: each.keys) if sees_all and simple else known[0]
+        return min(known, key=lambda each: (each.rows, each.keys))
+    return max(known, key=lambda each: each.keys) if sees_all else known[0]
 
 
 def rows_in_use(rows: int, group: int) -> int:

@@ -21,7 +21,7 @@ CONFIGS = (
     Config(BF16, BF16, BF16, 64, True, 192, backend="sm90", keys=128),
     Config(BF16, BF16, BF16, 128, False, 128, backend="sm90", keys=176),
     Config(BF16, BF16, BF16, 128, True, 128, backend="sm90", keys=128, soft_cap=True),
-    Config(BF16, BF16, BF16, 256, True, 128, backend="sm90", keys=80, custom_mask=True),
+    Config(BF16, BF16, BF16, 256, True, 128, backend="sm90", keys=64, custom_mask=True),
 )
 
 
