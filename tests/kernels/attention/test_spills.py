@@ -22,6 +22,8 @@ CONFIGS = (
     Config(BF16, BF16, BF16, 128, False, 128, backend="sm90", keys=176),
     Config(BF16, BF16, BF16, 128, True, 128, backend="sm90", keys=128, soft_cap=True),
     Config(BF16, BF16, BF16, 256, True, 128, backend="sm90", keys=64, custom_mask=True),
+    Config(BF16, BF16, BF16, 192, False, 128, head_dim_v=128),
+    Config(BF16, BF16, BF16, 512, True, 64),
 )
 
 

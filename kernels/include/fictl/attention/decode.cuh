@@ -375,7 +375,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   device::pdl_wait();
   device::pdl_trigger();
   const int block = static_cast<int>(blockIdx.x / Shape::kParts);
-  const int first_value = Shape::first_value(static_cast<int>(blockIdx.x % Shape::kParts));
+  const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
   const int kv_head = block % problem.kv_heads;
   const Item item = problem.items[block / problem.kv_heads];
   if (item.request < 0) return;
