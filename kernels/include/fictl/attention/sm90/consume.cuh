@@ -215,17 +215,18 @@ class Consumer {
     }
   }
 
-  // Makes values behind the request's last key zero: their weights are 0, but they may be NaN.
+  // Makes values behind the request's last key zero: their weights are 0, but they may be NaN. Those
+  // behind the item's are its own: a causal tile mostly ends within a stage, and has none to clear.
   __device__ __forceinline__ void clear_values(const Item& item, Stages stages) {
     if constexpr (Tile::kGathers) return;  // The loader has.
     const int first = stages.base + (stages.count - 1) * Tile::kKeys;
-    if (first + Tile::kKeys <= item.end) return;
+    if (first + Tile::kKeys <= item.kv_len) return;
     wait_for_values();
     unsigned char* values = shared_.values[value_at_.stage];
     constexpr int kChunks = Tile::kValueDim / kPanel * 8;
     constexpr int kConsumerThreads = Tile::kConsumers * device::kWarpgroup;
     const int thread = rows_.first / device::kWgmmaM * device::kWarpgroup + rows_.thread();
-    for (int i = (item.end - first) * kChunks + thread; i < Tile::kKeys * kChunks;
+    for (int i = (item.kv_len - first) * kChunks + thread; i < Tile::kKeys * kChunks;
          i += kConsumerThreads) {
       const int row = i / kChunks, chunk = i % kChunks;
       unsigned char* to = values + chunk / 8 * Tile::kKeyPanel + row * kRowBytes + chunk % 8 * 16;
