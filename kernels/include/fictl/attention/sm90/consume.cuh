@@ -215,8 +215,9 @@ class Consumer {
     }
   }
 
-  // Makes values behind the request's last key zero: their weights are 0, but they may be NaN. Those
-  // behind the item's are its own: a causal tile mostly ends within a stage, and has none to clear.
+  // Makes values behind the request's last key zero: their weights are 0, but they may be NaN.
+  // Those behind the item's are its own: a causal tile mostly ends within a stage, and has none to
+  // clear.
   __device__ __forceinline__ void clear_values(const Item& item, Stages stages) {
     if constexpr (Tile::kGathers) return;  // The loader has.
     const int first = stages.base + (stages.count - 1) * Tile::kKeys;

@@ -83,7 +83,7 @@ class StageRows {
     is_first_ = false;
     // All have looked up this stage, and copied the values whose slot is the next one's.
     device::NamedBarrier{kProducerBarrier, device::kWarpgroup}.sync();
-    const bool more = first > begin_;
+    const bool more = has_more(first);
     Found found{};
     if (more) found = look_up(first - Tile::kKeys);
     copy(rows_[key_slot_].rows);
@@ -97,6 +97,9 @@ class StageRows {
     copy(rows_[value_slot_].rows);
     advance(value_slot_);
   }
+
+  // Whether there are stages before the one from `first` on.
+  __device__ bool has_more(int first) const { return first > begin_; }
 
   // Whether a stage from `first` on has all its rows.
   __device__ bool is_whole(int first) const { return first + Tile::kKeys <= end_; }

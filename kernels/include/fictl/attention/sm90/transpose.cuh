@@ -26,10 +26,7 @@ class TransposingLoader {
   __device__ TransposingLoader(Shared<Tile>& shared, const Problem<Config>& problem)
       : shared_(shared), rows_(problem, shared.loader.rows, static_cast<int>(threadIdx.x)) {}
 
-  __device__ void begin(const Work& work) {
-    rows_.begin(work);
-    begin_ = work.item.begin;
-  }
+  __device__ void begin(const Work& work) { rows_.begin(work); }
   __device__ int agree(int next) const { return sm90::agree(shared_, next); }
 
   // Begins to copy the values of the stage, too.
@@ -44,7 +41,7 @@ class TransposingLoader {
   }
 
   __device__ __forceinline__ void values(unsigned char* stage, device::Mbarrier& full, int first) {
-    if (first > begin_) {
+    if (rows_.has_more(first)) {
       device::copy_wait<1>();  // The stage before this one has been asked for since.
     } else {
       device::copy_wait<0>();
@@ -73,7 +70,6 @@ class TransposingLoader {
 
   Shared<Tile>& shared_;
   StageRows<Tile> rows_;
-  int begin_ = 0;
   int copy_at_ = 0;
   int read_at_ = 0;
 };
