@@ -45,10 +45,10 @@ def choose(head_dim: int, head_dim_v: int, *, group: int, sees_all: bool, simple
     simple: scores are neither transformed nor masked singly: that takes registers, which the
         smallest tile leaves.
     """
-    known = [each for each in of_heads(head_dim, head_dim_v) if each.rows >= group]
+    known = [one for one in of_heads(head_dim, head_dim_v) if one.rows >= group]
     if not simple:
-        return min(known, key=lambda each: (each.rows, each.keys))
-    return max(known, key=lambda each: each.keys) if sees_all else known[0]
+        return min(known, key=lambda one: (one.rows, one.keys))
+    return max(known, key=lambda one: one.keys) if sees_all else known[0]
 
 
 def rows_in_use(rows: int, group: int) -> int:

@@ -225,8 +225,9 @@ class Consumer {
     softmax.weigh(scores, Variant::kTransforms ? 1.0f : problem_.scale * kLog2E, factors);
   }
 
-  // Makes values behind the request's last key zero: their weights are 0, but they may be NaN. Those
-  // behind the item's are its own: a causal tile mostly ends within a stage, and has none to clear.
+  // Makes values behind the request's last key zero: their weights are 0, but they may be NaN.
+  // Those behind the item's are its own: a causal tile mostly ends within a stage, and has none to
+  // clear.
   __device__ __forceinline__ void clear_values(const Item& item, Stages stages) {
     const int first = stages.base + (stages.count - 1) * Tile::kKeys;
     if (first + Tile::kKeys <= item.kv_len) return;
