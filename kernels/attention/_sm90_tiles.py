@@ -62,16 +62,16 @@ def choose(
     copied: a warpgroup copies keys row by row, a thread for each, and needs shared memory of its own.
     fp8: queries are of 8 bits, and a stage has sums of its own beside those of all keys.
     """
-    known = [each for each in of_heads(head_dim, head_dim_v) if each.rows >= group]
+    known = [one for one in of_heads(head_dim, head_dim_v) if one.rows >= group]
     if fp8 and not simple and _SMALL in known:
         return _SMALL
-    known = [each for each in known if each is not _SMALL]
+    known = [one for one in known if one is not _SMALL]
     if copied:
         most = 128 if head_dim_v <= 128 else 64
-        return next(each for each in known if each.rows <= _TWO_WARPGROUPS and each.keys <= most)
+        return next(one for one in known if one.rows <= _TWO_WARPGROUPS and one.keys <= most)
     if not simple:
-        return min(known, key=lambda each: (each.rows, each.keys))
-    return max(known, key=lambda each: each.keys) if sees_all else known[0]
+        return min(known, key=lambda one: (one.rows, one.keys))
+    return max(known, key=lambda one: one.keys) if sees_all else known[0]
 
 
 def rows_in_use(rows: int, group: int) -> int:

@@ -156,7 +156,7 @@ struct All : Parts... {
   }
 };
 
-// Whether a variant transforms logits by the scales of heads alone: by a factor of the row.
+// True of a variant that transforms logits by the scales of heads alone: by a factor of the row.
 template <typename Variant>
 constexpr bool scales_rows = false;
 template <typename... Others>

@@ -85,7 +85,8 @@ class Consumer {
 
   __device__ bool leads() const { return threadIdx.x % 32 == 0; }
 
-  // What cp.async has written is the ordinary proxy's, and wgmma reads by the other one.
+  // Waits. The fence is for what cp.async writes by the ordinary proxy, and wgmma reads by the
+  // other.
   __device__ __forceinline__ void wait_for_keys() {
     shared_.key_ring.wait_full(key_at_);
     if constexpr (Tile::kGathers && !Tile::kWidens) device::fence_async_shared();
@@ -203,7 +204,7 @@ class Consumer {
     }
   }
 
-  // What makes base-2 logits of the scores of this thread's rows, where that is not one number.
+  // Finds the factors that make base-2 logits of this thread's rows, where they are not one number.
   __device__ void find_row_scales(const Work& work) {
     if constexpr (scales_rows<typename Config::Variant>) {
       const HeadScales& scales = problem_.variant;

@@ -98,10 +98,10 @@ class StageRows {
     advance(value_slot_);
   }
 
-  // Whether there are stages before the one from `first` on.
+  // Tells whether there are stages before the one from `first` on.
   __device__ bool has_more(int first) const { return first > begin_; }
 
-  // Whether a stage from `first` on has all its rows.
+  // Tells whether a stage from `first` on has all its rows.
   __device__ bool is_whole(int first) const { return first + Tile::kKeys <= end_; }
 
  private:

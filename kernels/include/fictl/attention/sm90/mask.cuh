@@ -33,8 +33,8 @@ __device__ Span seen_by_all(const Problem<Config>& problem, const Item& item, in
 struct ThreadRows {
   int first;  // row of the warpgroup, in the tile
 
-  // Of the warpgroup. Why anew each time: what follows from it would be kept in registers that the
-  // products need.
+  // The thread's number in the warpgroup. Why anew each time: what follows from it would be kept in
+  // registers that the products need.
   __device__ int thread() const {
     int thread = static_cast<int>(threadIdx.x);
     asm volatile("" : "+r"(thread));

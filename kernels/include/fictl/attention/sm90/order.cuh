@@ -18,7 +18,7 @@
 
 namespace fictl::attention::sm90 {
 
-// What L2 holds of keys and values beside all else: FlashAttention-3's number.
+// Bytes of keys and values that L2 holds beside all else: FlashAttention-3's number.
 constexpr int kSectionBytes = 32 << 20;
 
 class WorkOrder {

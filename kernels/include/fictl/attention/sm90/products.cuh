@@ -8,9 +8,9 @@
 //   settle()
 //   rescale(factors)             O *= factors, by which later weights are smaller
 //
-// begin(factors) is rescale() before any values. Of 8 bits, the tensor cores' own sums are of one
-// stage, and added in fp32: they keep 13 bits below the largest number, which long contexts would
-// not survive (docs/attention.md).
+// begin(factors) is rescale() before any values. The tensor cores' own sums of 8-bit products are
+// of one stage, and added in fp32: they keep 13 bits below the largest number, too few for long
+// contexts (docs/attention.md).
 #pragma once
 
 #include <fictl/attention/sm90/softmax.cuh>
@@ -54,7 +54,7 @@ __device__ __forceinline__ void pin_weights(uint32_t (&weights)[kSteps][4]) {
   }
 }
 
-// Of 16 bits: weights are as the sums of scores are, in their order.
+// Products of 16 bits: weights are as the sums of scores are, in their order.
 template <typename Tile, bool kFp8 = Tile::kFp8>
 struct Products : Scores<Tile> {
   using Q = typename Tile::Q;
@@ -100,8 +100,8 @@ struct Products : Scores<Tile> {
   }
 };
 
-// Of 8 bits: weights are e4m3, which has more bits than e5m2, up to 2^8. transpose_bytes.cuh says
-// which key and which dim of the values they meet.
+// Products of 8 bits: weights are e4m3, which has more bits than e5m2, up to 2^8. Which key and
+// which dim of the values they meet is in transpose_bytes.cuh.
 template <typename Tile>
 struct Products<Tile, true> : Scores<Tile> {
   using Weight = __nv_fp8_e4m3;

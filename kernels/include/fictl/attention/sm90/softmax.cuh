@@ -10,7 +10,7 @@
 
 namespace fictl::attention::sm90 {
 
-// What sums so far are to be multiplied with, by row.
+// Factors of the sums so far, by row.
 using Factors = float[2];
 
 class RowSoftmax {

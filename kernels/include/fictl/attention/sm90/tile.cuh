@@ -30,7 +30,7 @@ constexpr int kRowBytes = 128;
 constexpr int kPatternBytes = 1024;   // of the swizzle: what tiles are aligned to
 constexpr int kSharedBytes = 232448;  // of a block, on sm_90
 
-// Whether rows of keys are copied one by one: Config::kGathers, or false.
+// Tells whether rows of keys are copied one by one: Config::kGathers, or false.
 template <typename Config, typename = void>
 struct Gathers : std::false_type {};
 template <typename Config>
@@ -55,7 +55,7 @@ struct Tile {
   // Keys and values of 8 bits for queries of 16 are converted on that way.
   static constexpr bool kWidens = sizeof(typename Config::Keys::Element) < sizeof(Q);
   static constexpr bool kGathers = Gathers<Config>::value || kWidens || kFp8;
-  // Whether bulk copies bring boxes of pages.
+  // True where bulk copies bring boxes of pages.
   static constexpr bool kPaged = kIsPaged<typename Config::Keys> && !kGathers;
   static constexpr int kRows = Config::kRows;
   static constexpr int kKeys = Config::kKeys;
@@ -81,7 +81,7 @@ struct Tile {
   static constexpr int kProducerRegisters = kConsumers == 2 ? (kMoreToProducer ? 56 : 40) : 32;
   static constexpr int kConsumerRegisters = kConsumers == 2 ? (kMoreToProducer ? 224 : 232) : 160;
 
-  // Whether the warpgroups take turns at issuing products, so that the softmax of one lies under
+  // The warpgroups take turns at issuing products, so that the softmax of one lies under
   // the products of the other. Sums of more dims leave the tensor cores no gap to fill.
   static constexpr bool kPingPong = kValueDim <= 128;
 

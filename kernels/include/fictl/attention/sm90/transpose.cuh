@@ -1,6 +1,6 @@
-// The loader of queries', keys' and values' own 8 bits: a warpgroup copies keys to their stage, and
-// values to a staging buffer, from which it transposes them. The product with the weights wants
-// values of 8 bits along the keys.
+// The loader of keys and values of 8 bits for queries of 8 bits: a warpgroup copies keys to their
+// stage, and values to a staging buffer, from which it transposes them. The product with the
+// weights takes values of 8 bits along the keys alone.
 //
 // Rate: a stage of 128 values of 128 dims takes each warp 8 times an ldmatrix, four byte
 // permutations and an stmatrix: some 100 issue slots of the 1024 clocks that its products take.
