@@ -38,6 +38,11 @@ def test_architectures_are_those_of_the_declaration(folder: Path) -> None:
     assert (str(spec.archs), spec.fallback_archs) == (">=8.0", "8.0")
 
 
+def test_a_backend_that_plans_choose_has_architectures_of_its_own(folder: Path) -> None:
+    spec = module_spec(str(folder / "jit.py"), backend="sm90", archs="9.0a")
+    assert str(spec.archs) == "9.0a"
+
+
 def test_two_functions_of_a_folder_add_up(folder: Path) -> None:
     with (folder / "op.py").open("a", encoding="utf-8") as file:
         file.write('\n\n@op(archs="7.5", dtypes="i32", mutates="")\ndef thrice(input): ...\n')
