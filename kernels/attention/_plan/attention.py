@@ -191,34 +191,39 @@ class Attention:
         if pages is not None and self._validates:
             self._validate(pages, k)
         assert self._kernel is not None
-        self._kernel.attend(
-            self.op,
-            out,
-            lse,
-            q,
-            k,
-            v,
-            pages,
-            place.page_size(k),
-            place.hnd,
-            self._list.items,
-            self._list.merges,
-            self._list.to_copy,
-            self._partials.out,
-            self._partials.lse,
-            mask,
-            self._slopes,
-            None if sinks is None else sinks.float(),
-            options.sm_scale * scale,
-            v_scale,
-            options.soft_cap,
-            options.window_left,
-            options.causal and not work.masked,
-            options.rope_scale,
-            options.rope_theta,
-            self._values(scalars),
-            enable_pdl is None or enable_pdl,
-        )
+        try:
+            self._kernel.attend(
+                self.op,
+                out,
+                lse,
+                q,
+                k,
+                v,
+                pages,
+                place.page_size(k),
+                place.hnd,
+                self._list.items,
+                self._list.merges,
+                self._list.arrivals,
+                self._list.to_copy,
+                self._partials.out,
+                self._partials.lse,
+                mask,
+                self._slopes,
+                None if sinks is None else sinks.float(),
+                options.sm_scale * scale,
+                v_scale,
+                options.soft_cap,
+                options.window_left,
+                options.causal and not work.masked,
+                options.rope_scale,
+                options.rope_theta,
+                self._values(scalars),
+                enable_pdl is None or enable_pdl,
+            )
+        except BaseException:
+            self._list.abandon()
+            raise
         return out
 
     def _with_fixed_rows(self, work: Work) -> Work:

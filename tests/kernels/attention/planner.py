@@ -61,6 +61,7 @@ class Item(NamedTuple):
     end: int
     partial: int
     mask: int
+    merge: int = 0
 
 
 class Merge(NamedTuple):
@@ -118,7 +119,7 @@ def plan(
     work = WorkList(torch.device("cpu"))
     counts, made = work.draft("op", compiled(), lengths, tiling)
     work.place("op", counts, made, fixed=False, non_blocking=True)
-    items = [Item(*line[:10]) for line in work.items.tolist()]
+    items = [Item(*line[:11]) for line in work.items.tolist()]
     return Plan(counts, items, [Merge(*line) for line in work.merges.tolist()])
 
 

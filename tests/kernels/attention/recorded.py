@@ -32,6 +32,7 @@ NAMES = [
     "hnd",
     "items",
     "merges",
+    "arrivals",
     "list",
     "workspace_out",
     "workspace_lse",

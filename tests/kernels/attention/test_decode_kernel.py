@@ -43,8 +43,12 @@ def _attend(
     v_scale: float = 1.0,
     soft_cap: float = 0.0,
     copied: torch.Tensor | None = None,
+    merges_apart: bool = False,
 ) -> Sums:
-    """`copied` is the list on the host, and that on the device holds nothing yet."""
+    """`copied` is the list on the host, and that on the device holds nothing yet.
+
+    Parts are merged by the block that ends the last one, or in a kernel of their own.
+    """
     batch, shape = work.batch, work.batch.shape
     kernel = BY_TENSOR_CORES if config.tensor_cores else BY_CUDA_CORES
     if config.paged:
@@ -60,10 +64,13 @@ def _attend(
     room = torch.full((rows * shape.dim,), torch.nan, device=batch.device)
     sums = torch.full((rows,), torch.nan, device=batch.device)
     items, merges = work.tensors()
+    arrivals = None if merges_apart else work.arrivals()
     if copied is not None:  # As WorkList.place lays them.
-        both = torch.zeros(items.numel() + merges.numel(), dtype=torch.int32, device=batch.device)
-        parts = both.split([items.numel(), merges.numel()])
+        sizes = [items.numel(), merges.numel(), 0 if arrivals is None else arrivals.numel()]
+        whole = torch.full((sum(sizes),), 7, dtype=torch.int32, device=batch.device)
+        parts = whole.split(sizes)
         items, merges = parts[0].view_as(items), parts[1].view_as(merges)
+        arrivals = None if arrivals is None else parts[2]
     kernel[config].attend(
         "decode",
         out,
@@ -76,6 +83,7 @@ def _attend(
         hnd,
         items,
         merges,
+        arrivals,
         copied,
         room,
         sums,
@@ -91,6 +99,7 @@ def _attend(
         None,
         True,
     )
+    assert arrivals is None or not arrivals.any()
     return out, lse
 
 
@@ -118,6 +127,33 @@ def test_parts_of_any_length(
     batch = Batch((1,) * 6, (0, 1, 16, 17, 70, 150), shape, device)
     work = WorkList(batch, config.rows, cuts, paged=config.paged)
     assert_attends(_attend(config, work), batch.expected())
+
+
+@pytest.mark.parametrize("config", [PAGED, SMALL_GROUP], ids=["tensor cores", "CUDA cores"])
+def test_parts_are_added_in_their_order_whichever_ends_last(config: Config, device: str) -> None:
+    batch = Batch((1,) * 3, (300, 0, 150), _shape(config, 2), device)
+    work = WorkList(batch, config.rows, (16, 70, 71, 140, 200, 260))
+    out, lse = _attend(config, work, merges_apart=True)
+    assert_attends((out, lse), batch.expected())
+    for _ in range(2):
+        again, sums = _attend(config, work)
+        assert torch.equal(again, out)
+        assert torch.equal(sums, lse)
+
+
+@pytest.mark.parametrize("config", [PAGED, SMALL_GROUP], ids=["tensor cores", "CUDA cores"])
+def test_more_parts_than_a_thread_loads_at_once(config: Config, device: str) -> None:
+    batch = Batch((1,), (330,), _shape(config, 2), device)
+    work = WorkList(batch, config.rows, tuple(range(8, 330, 8)))
+    assert_attends(_attend(config, work), batch.expected())
+
+
+def test_too_few_counters_are_refused(device: str) -> None:
+    work = WorkList(Batch((1,), (40,), _shape(PAGED, 8), device), PAGED.rows, (20,))
+    short = work.arrivals()[:1]
+    work.arrivals = lambda: short  # type: ignore[method-assign]
+    with pytest.raises(ValueError, match="'arrivals' has 1 numbers; merges of 2 heads need 4"):
+        _attend(PAGED, work)
 
 
 @pytest.mark.parametrize("config", [PAGED, SMALL_GROUP], ids=["tensor cores", "CUDA cores"])
@@ -175,7 +211,7 @@ def test_another_group_than_the_module_is_built_for_is_refused(device: str) -> N
 def test_a_list_comes_with_the_call(device: str) -> None:
     batch = Batch((1, 1), (40, 70), _shape(PAGED, 8), device)
     work = WorkList(batch, PAGED.rows)
-    copied = torch.cat([x.flatten().cpu() for x in work.tensors()])
+    copied = torch.cat([x.flatten().cpu() for x in (*work.tensors(), work.arrivals())])
     assert_attends(_attend(PAGED, work, copied=copied), batch.expected())
 
 

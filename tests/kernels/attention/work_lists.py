@@ -55,8 +55,9 @@ class WorkList:
             partial = self.partial_rows
             for i, part in enumerate(parts):
                 to = partial + i * valid if len(parts) > 1 else -1
+                merge = len(self.merges)
                 self.items.append(
-                    (request, row, q_start, q_len, kv_start, kv_len, *part, to, 0, 0, 0)
+                    (request, row, q_start, q_len, kv_start, kv_len, *part, to, 0, merge, 0)
                 )
             if len(parts) > 1:
                 self.merges.append(
@@ -71,3 +72,8 @@ class WorkList:
             torch.tensor(self.items, dtype=torch.int32, device=device),
             torch.tensor(self.merges, dtype=torch.int32, device=device),
         )
+
+    def arrivals(self) -> torch.Tensor:
+        """Counters of parts, for each merge and head of keys."""
+        count = len(self.merges) * self.batch.shape.kv_heads
+        return torch.zeros(count, dtype=torch.int32, device=self.batch.device)

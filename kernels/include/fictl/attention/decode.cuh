@@ -47,6 +47,7 @@
 
 #include <fictl/attention/decode_stages.cuh>
 #include <fictl/attention/epilogue.cuh>
+#include <fictl/attention/last_part.cuh>
 #include <fictl/attention/merged_part.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/queries.cuh>
@@ -370,6 +371,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
   const Item item = problem.items[static_cast<int>(blockIdx.x) / problem.kv_heads];
   if (item.request < 0) return;
+  prefetch_end_of_part(problem, item, kv_head);
 
   const auto part = [&](const char* name, int start, int bytes) {
     return device::shared_part(shared, name, start, bytes);
@@ -444,9 +446,11 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   device::copy_wait<0>();
   __syncthreads();
   warp.store(reinterpret_cast<float*>(shared + part("sums", 0, Shape::kSumsBytes)));
+  merge_if_last<Shape::kThreads>(problem, item, kv_head);
 }
 
-// For any items of 16 rows; parts of split ones are for MergeParts to merge.
+// For any items of 16 rows. Parts of split ones are merged where the problem has `arrivals`;
+// otherwise they are for MergeParts to merge.
 template <typename Config>
 cudaError_t Decode(const Problem<Config>& problem, cudaStream_t stream = nullptr,
                    bool pdl = false) {

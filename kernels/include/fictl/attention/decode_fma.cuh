@@ -27,6 +27,7 @@
 // shared memory need no registers while in flight.
 #pragma once
 
+#include <fictl/attention/last_part.cuh>
 #include <fictl/attention/merged_part.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/variant.cuh>
@@ -328,6 +329,7 @@ __global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaSha
   const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
   const Item item = problem.items[static_cast<int>(blockIdx.x) / problem.kv_heads];
   if (item.request < 0) return;
+  prefetch_end_of_part(problem, item, kv_head);
 
   Warp warp(problem, item, kv_head);
   typename Warp::Found found, next;
@@ -359,10 +361,12 @@ __global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaSha
     }
     store_merged(problem, item, kv_head, row, dim, merged);
   }
+  merge_if_last<Shape::kThreads>(problem, item, kv_head);
 }
 
 // Runs attention for items of one query each, whose group is Config::kRows; another group is an
-// invalid value. MergeParts merges the parts of split items.
+// invalid value. Parts of split items are merged where the problem has `arrivals`; otherwise they
+// are for MergeParts to merge.
 template <typename Config>
 cudaError_t DecodeFma(const Problem<Config>& problem, cudaStream_t stream = nullptr,
                       bool pdl = false) {

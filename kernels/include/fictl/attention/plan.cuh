@@ -60,6 +60,7 @@ struct PlanSizes {
   int items = 0;
   int merges = 0;
   int partial_rows = 0;  // of each head of the keys: fp32 results, and their sums
+  int arrivals = 0;      // counters of parts, zeros; 0: a second kernel merges
 };
 
 // Why there is no plan. `found` and `bound` are the values compared.
@@ -99,6 +100,7 @@ class Planner {
     }
     measure();
     if (options_.most_queries > 0) make_room(batch);
+    if (options_.rows <= kMergedByLast) sizes_.arrivals = sizes_.merges * options_.kv_heads;
   }
 
   const Refusal& refusal() const { return refusal_; }
@@ -114,7 +116,7 @@ class Planner {
 
   // Writes the list, into room for sizes().items and sizes().merges.
   void write(Item* items, Merge* merges) const {
-    const Item none = {-1, 0, 0, 0, 0, 0, 0, 0, -1, 0, {0, 0}};
+    const Item none = {-1, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0};
     Item* item = items;
     Merge* merge = merges;
     int partial = 0;
@@ -128,7 +130,10 @@ class Planner {
         item->begin += part * length;
         item->end = part + 1 < parts ? item->begin + length : tile.item.end;
         item->partial = parts > 1 ? partial : -1;
-        if (parts > 1) partial += tile.rows;
+        if (parts > 1) {
+          item->merge = static_cast<int>(merge - merges) - 1;
+          partial += tile.rows;
+        }
         ++item;
       }
     }
@@ -148,6 +153,9 @@ class Planner {
   // second kernel. The rows of parts, written and read again, are counted apart.
   static constexpr int kStart = 64;
   static constexpr int kMerge = 96;
+  // Rows of a tile up to which its last part's block merges it: of more, many blocks share the
+  // rows.
+  static constexpr int kMergedByLast = 16;
   static constexpr double kWorth = 0.95;  // share of the time without parts that they must beat
 
   struct Tile {

@@ -30,6 +30,9 @@ struct Problem {
   int item_count;
   const Merge* merges;
   int merge_count;
+  // [merges][kv_heads]: parts that are done. Zero before and after each run. Null: MergeParts
+  // merges.
+  unsigned* arrivals;
   int kv_heads;
   device::Divisor group{1};  // heads of queries to a head of keys
   float scale;               // of scores before the softmax, k's own included

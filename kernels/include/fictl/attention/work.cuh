@@ -7,7 +7,8 @@
 // once for the whole group.
 //
 // A tile whose keys are split over several items has partial results, one fp32 row for each of its
-// rows and parts. A second kernel merges them (merge.cuh).
+// rows and parts. They are merged by the block that ends the last of them (last_part.cuh), which
+// counts them in `arrivals`, or by a second kernel (merge.cuh).
 #pragma once
 
 #include <stdint.h>
@@ -24,9 +25,10 @@ struct alignas(16) Item {
   int32_t begin;  // the first position of the keys
   int32_t end;    // and one past the last
   int32_t
-      partial;   // where the tile's rows begin among the partial ones; -1: it is the whole result
-  int32_t mask;  // the byte at which the request's custom mask begins
-  int32_t padding[2];
+      partial;    // where the tile's rows begin among the partial ones; -1: it is the whole result
+  int32_t mask;   // the byte at which the request's custom mask begins
+  int32_t merge;  // the number of the tile's merge, where `partial` is not -1
+  int32_t padding;
 };
 
 // The parts of a tile: the row r of part i is at partial + i * rows + r.
