@@ -10,7 +10,7 @@ namespace fictl {
 template <void (*launcher)(const Launch&, AttentionCall)>
 void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, View k, View v,
             ::tvm::ffi::Optional<View> pages, int64_t page_size, bool hnd, View items, View merges,
-            ::tvm::ffi::Optional<View> arrivals, ::tvm::ffi::Optional<View> list,
+            ::tvm::ffi::Optional<View> arrivals, int64_t workers, ::tvm::ffi::Optional<View> list,
             ::tvm::ffi::Optional<View> workspace_out, ::tvm::ffi::Optional<View> workspace_lse,
             ::tvm::ffi::Optional<View> mask, ::tvm::ffi::Optional<View> slopes,
             ::tvm::ffi::Optional<View> sinks, double sm_scale, double v_scale, double soft_cap,
@@ -49,6 +49,7 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
                                 items,
                                 merges,
                                 pointer(arrivals),
+                                workers,
                                 pointer(list),
                                 pointer(workspace_out),
                                 pointer(workspace_lse),

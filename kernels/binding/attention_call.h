@@ -18,6 +18,7 @@ struct AttentionCall {
   View items;
   View merges;
   const View* arrivals;
+  int64_t workers;  // items, from the first on, that blocks of decoding begin with
   // On the host: copied to `items`, `merges` and `arrivals`, which lie behind one another, before
   // the kernels run.
   const View* list;

@@ -11,9 +11,9 @@ namespace fictl {
 // Addresses are those of int32 arrays on the host, or 0. Why addresses: lengths are on the host
 // whatever the device of the kernels is. Writes the items, then the merges, and then the counters
 // of parts, which are zeros, to `list`, which has room for `room` numbers, if that is enough.
-// Writes nine int64 to `counts`: items, merges, partial rows, tiles, keys to a part, the ends of
-// queries, keys and custom mask, and counters; or, where the lengths are refused, minus the kind,
-// the request, the value seen, and its bound.
+// Writes ten int64 to `counts`: items, merges, partial rows, tiles, keys to a part, the ends of
+// queries, keys and custom mask, counters, and workers; or, where the lengths are refused, minus
+// the kind, the request, the value seen, and its bound.
 template <typename Planner>
 void plan_attention(int64_t qo_indptr, int64_t kv_indptr, int64_t last_page_len, int64_t kv_lens,
                     int64_t requests, int64_t q_len, int64_t page_size, int64_t rows, int64_t group,
@@ -72,6 +72,7 @@ void plan_attention(int64_t qo_indptr, int64_t kv_indptr, int64_t last_page_len,
   numbers_out[6] = planner.key_end();
   numbers_out[7] = planner.mask_end();
   numbers_out[8] = sizes.arrivals;
+  numbers_out[9] = sizes.workers;
 }
 
 }  // namespace fictl

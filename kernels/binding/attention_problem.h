@@ -159,6 +159,13 @@ inline void copy_list(const Launch& launch, const AttentionCall& call) {
   }
 }
 
+inline int workers(const Launch& launch, const AttentionCall& call) {
+  if (call.workers >= 0 && call.workers <= call.items.size(0))
+    return static_cast<int>(call.workers);
+  throw argument_error(ErrorKind::ValueError, launch.op, "workers")
+      << "is " << call.workers << "; there are " << call.items.size(0) << " items";
+}
+
 // Counters of parts, or null where a second kernel merges them.
 inline unsigned* arrivals(const Launch& launch, const AttentionCall& call, int64_t kv_heads) {
   if (call.arrivals == nullptr || call.merges.size(0) == 0) return nullptr;
@@ -216,6 +223,7 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
       detail::attention_numbers<float>(launch, "workspace_lse", call.workspace_lse),
       detail::work_list<attention::Item>(launch, "items", call.items),
       static_cast<int>(call.items.size(0)),
+      detail::workers(launch, call),
       detail::work_list<attention::Merge>(launch, "merges", call.merges),
       static_cast<int>(call.merges.size(0)),
       detail::arrivals(launch, call, kv_heads),

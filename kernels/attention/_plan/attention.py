@@ -205,6 +205,7 @@ class Attention:
                 self._list.items,
                 self._list.merges,
                 self._list.arrivals,
+                self.counts.workers,
                 self._list.to_copy,
                 self._partials.out,
                 self._partials.lse,

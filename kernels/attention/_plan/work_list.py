@@ -13,7 +13,7 @@ from .refusals import refusal
 
 _ITEM = 12  # Numbers of int32, as work.cuh has them.
 _MERGE = 8
-_COUNTS = 9
+_COUNTS = 10
 
 # What cudaMemcpyAsync takes at once from memory that is not pinned: nothing is waited for, and
 # pinned memory costs more to come by. A CUDA graph takes from pinned memory alone.
@@ -41,7 +41,8 @@ class Tiling(NamedTuple):
 class Counts(NamedTuple):
     """Counts of a plan.
 
-    `part` is how many keys are in a part, 0 where no tile is split. `arrivals` are counters of parts.
+    `part` is how many keys are in a part, 0 where no tile is split. `arrivals` are counters of parts,
+    `workers` the first items, with which blocks begin.
     """
 
     items: int
@@ -53,6 +54,7 @@ class Counts(NamedTuple):
     key_end: int
     mask_end: int
     arrivals: int
+    workers: int
 
     @property
     def numbers(self) -> int:

@@ -33,6 +33,7 @@ NAMES = [
     "items",
     "merges",
     "arrivals",
+    "workers",
     "list",
     "workspace_out",
     "workspace_lse",

@@ -84,6 +84,7 @@ def _attend(
         items,
         merges,
         arrivals,
+        work.workers,
         copied,
         room,
         sums,
@@ -139,6 +140,24 @@ def test_parts_are_added_in_their_order_whichever_ends_last(config: Config, devi
         again, sums = _attend(config, work)
         assert torch.equal(again, out)
         assert torch.equal(sums, lse)
+
+
+@pytest.mark.parametrize("config", [PAGED, SMALL_GROUP], ids=["tensor cores", "CUDA cores"])
+@pytest.mark.parametrize("workers", [1, 3, 4])
+def test_blocks_that_stay_for_several_items(workers: int, config: Config, device: str) -> None:
+    batch = Batch((1,) * 6, (150, 0, 1, 17, 70, 300), _shape(config, 2, page_size=16), device)
+    apart = WorkList(batch, config.rows, (64, 130))
+    stays = WorkList(batch, config.rows, (64, 130), workers=workers)
+    out, lse = _attend(config, stays)
+    assert_attends((out, lse), batch.expected())
+    assert torch.equal(_attend(config, apart)[0], out)
+
+
+def test_more_workers_than_items_are_refused(device: str) -> None:
+    work = WorkList(Batch((1,), (40,), _shape(PAGED, 8), device), PAGED.rows)
+    work.workers = 3
+    with pytest.raises(ValueError, match="'workers' is 3; there are 2 items"):
+        _attend(PAGED, work)
 
 
 @pytest.mark.parametrize("config", [PAGED, SMALL_GROUP], ids=["tensor cores", "CUDA cores"])

@@ -315,22 +315,13 @@ class DecodeFmaWarp {
   device::SoftmaxState states_[kGroup];
 };
 
-// Blocks are of all heads of the keys for one item after another.
+// Attention of one item. Called by the whole block.
 template <typename Config>
-__global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaShape<Config>::kBlocks)
-    DecodeFmaKernel(const __grid_constant__ Problem<Config> problem) {
+__device__ void decode_fma_item(const Problem<Config>& problem, const Item& item, int kv_head,
+                                float* sums, float2* states) {
   using Shape = DecodeFmaShape<Config>;
   using Warp = DecodeFmaWarp<Config>;
-  __shared__ __align__(device::kVecBytes) float sums[Shape::kWarps * Shape::kGroup * Shape::kDim];
-  __shared__ float2 states[Shape::kWarps * Shape::kGroup];
-
-  device::pdl_wait();
-  device::pdl_trigger();
-  const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
-  const Item item = problem.items[static_cast<int>(blockIdx.x) / problem.kv_heads];
-  if (item.request < 0) return;
   prefetch_end_of_part(problem, item, kv_head);
-
   Warp warp(problem, item, kv_head);
   typename Warp::Found found, next;
   warp.find(0, found);
@@ -364,6 +355,27 @@ __global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaSha
   merge_if_last<Shape::kThreads>(problem, item, kv_head);
 }
 
+// Blocks are of all heads of the keys for one worker after another. They stay for its items.
+template <typename Config>
+__global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaShape<Config>::kBlocks)
+    DecodeFmaKernel(const __grid_constant__ Problem<Config> problem) {
+  using Shape = DecodeFmaShape<Config>;
+  __shared__ __align__(device::kVecBytes) float sums[Shape::kWarps * Shape::kGroup * Shape::kDim];
+  __shared__ float2 states[Shape::kWarps * Shape::kGroup];
+
+  device::pdl_wait();
+  device::pdl_trigger();
+  const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
+  int at = static_cast<int>(blockIdx.x) / problem.kv_heads;
+  do {
+    const Item item = problem.items[at];
+    if (item.request < 0) return;
+    decode_fma_item(problem, item, kv_head, sums, states);
+    at = item.next;
+    if (at != 0) __syncthreads();  // Why: the next item's sums go where this one's are read.
+  } while (at != 0);
+}
+
 // Runs attention for items of one query each, whose group is Config::kRows; another group is an
 // invalid value. Parts of split items are merged where the problem has `arrivals`; otherwise they
 // are for MergeParts to merge.
@@ -374,7 +386,7 @@ cudaError_t DecodeFma(const Problem<Config>& problem, cudaStream_t stream = null
   if (problem.item_count == 0 || problem.kv_heads == 0) return cudaSuccess;
   if (problem.group.divisor() != Shape::kGroup) return cudaErrorInvalidValue;
   device::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(problem.item_count * problem.kv_heads));
+  config.grid = dim3(static_cast<unsigned>(workers_of(problem) * problem.kv_heads));
   config.block = dim3(Shape::kThreads);
   config.stream = stream;
   config.pdl = pdl;

@@ -140,6 +140,24 @@ class DecodeStages {
     }
   }
 
+  // Asks L2 for keys and values that a later copy takes, where they are all in one page.
+  __device__ void prefetch(const Found& found) const {
+    if (!found.evenly) return;
+    constexpr int kLine = 128;  // bytes
+    constexpr int kOfLine = kLine / static_cast<int>(sizeof(KV));
+    constexpr int kLines = (Shape::kKeyBytes + kLine - 1) / kLine;  // of a key
+    const KV* key = problem_.keys.key(found.at[0], kv_head_);
+    const KV* value = problem_.keys.value(found.at[0], kv_head_);
+#pragma unroll
+    for (int i = 0; i < Shape::kKeys * kLines; i += device::kWarpSize) {
+      const int row = (i + lane_) / kLines;
+      const int line = (i + lane_) % kLines * kOfLine;
+      if (row >= Shape::kKeys) return;
+      device::prefetch_l2(key + row * step_of(problem_.keys.k) + line);
+      device::prefetch_l2(value + row * step_of(problem_.keys.v) + line);
+    }
+  }
+
   __device__ void copy_keys(int tile, int stage, const Found& found) const {
     copy(tile, keys(stage), found, of_key_, step_of(problem_.keys.k),
          [&](auto at) { return problem_.keys.key(at, 0); });

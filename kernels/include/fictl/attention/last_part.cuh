@@ -16,6 +16,7 @@
 
 #include <fictl/attention/merge.cuh>
 #include <fictl/attention/problem.cuh>
+#include <fictl/device/copy.cuh>
 
 namespace fictl::attention {
 
@@ -31,8 +32,8 @@ template <typename Config>
 __device__ void prefetch_end_of_part(const Problem<Config>& problem, const Item& item,
                                      int kv_head) {
   if (problem.arrivals == nullptr || item.partial < 0 || threadIdx.x != 0) return;
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(problem.merges + item.merge) : "memory");
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(arrivals_of(problem, item, kv_head)) : "memory");
+  device::prefetch_l2(problem.merges + item.merge);
+  device::prefetch_l2(arrivals_of(problem, item, kv_head));
 }
 
 // Merges the tile of an item whose part this block has stored, if no other part of it is missing.

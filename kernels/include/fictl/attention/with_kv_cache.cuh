@@ -192,6 +192,7 @@ cudaError_t place(const Planner& planner, Workspace& workspace, const CallOption
   }
   problem->items = reinterpret_cast<const Item*>(to);
   problem->item_count = sizes.items;
+  problem->workers = sizes.workers;
   problem->merges = reinterpret_cast<const Merge*>(to + sizes.items * kItem);
   problem->merge_count = sizes.merges;
   if (sizes.arrivals > 0) problem->arrivals = reinterpret_cast<unsigned*>(to + records);

@@ -2,6 +2,9 @@
 // over for it, for every head of the keys. The host makes the list (plan.cuh). Kernels read nothing
 // else of the batch's shape, so that one CUDA graph serves any lengths.
 //
+// Blocks of decoding may take several items, one after the other: each begins with one of the first
+// items of the list, the workers', and goes on with its `next`.
+//
 // The query heads that share a head of the keys are packed into rows. For one head of the keys, row
 // r of a request is its query r / group and, within the group, head r % group. So the keys are read
 // once for the whole group.
@@ -28,7 +31,7 @@ struct alignas(16) Item {
       partial;    // where the tile's rows begin among the partial ones; -1: it is the whole result
   int32_t mask;   // the byte at which the request's custom mask begins
   int32_t merge;  // the number of the tile's merge, where `partial` is not -1
-  int32_t padding;
+  int32_t next;   // the item that the same blocks take after this one; 0: none
 };
 
 // The parts of a tile: the row r of part i is at partial + i * rows + r.
