@@ -383,6 +383,9 @@ struct DecodeShared {
   __device__ float* sums() const {
     return reinterpret_cast<float*>(start + part("sums", 0, Shape::kSumsBytes));
   }
+  __device__ PartStaging<Shape::kThreads, Shape::kMergeLoads> parts() const {
+    return {start + part("parts", 0, Shape::kMergeBytes)};
+  }
 };
 
 // Attention of one item. Called by the whole block.
@@ -410,7 +413,7 @@ __device__ void decode_item(const Problem<Config>& problem, const Item& item, in
   // The places of the next item's first keys: known before they are asked for, when this one ends.
 #pragma unroll
   for (int i = 0; i < kStages; ++i) found[i].evenly = false;
-  if (item.next != 0) {
+  if (!Config::kRope && item.next != 0) {
     const Item next = problem.items[item.next];
     const Stages next_stages(problem, next, kv_head, shared.start);
 #pragma unroll
@@ -459,7 +462,7 @@ __device__ void decode_item(const Problem<Config>& problem, const Item& item, in
   device::copy_wait<0>();
   __syncthreads();
   warp.store(shared.sums());
-  merge_if_last<Shape::kThreads>(problem, item, kv_head);
+  merge_if_last(problem, item, kv_head, shared.parts());
 }
 
 // Blocks are of all heads of the keys for one worker after another. They stay for its items.

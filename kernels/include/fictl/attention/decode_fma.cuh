@@ -59,6 +59,7 @@ struct DecodeFmaShape {
   static constexpr int kScores = kLoads > kLanes ? kLoads / kLanes : 1;
   static constexpr int kSame = kLanes > kLoads ? kLanes / kLoads : 1;
 
+  static constexpr int kMergeLoads = 8;  // parts in flight where they are merged, a thread
   static constexpr int kBlocks = kHeld <= 32 && !Config::kRope ? 3 : 2;  // on an SM
   static_assert(kGroup >= 1 && kGroup <= 4, "tensor cores are for larger groups");
 };
@@ -316,10 +317,10 @@ class DecodeFmaWarp {
 };
 
 // Attention of one item. Called by the whole block.
-template <typename Config>
+template <typename Config, typename Shape = DecodeFmaShape<Config>>
 __device__ void decode_fma_item(const Problem<Config>& problem, const Item& item, int kv_head,
-                                float* sums, float2* states) {
-  using Shape = DecodeFmaShape<Config>;
+                                float* sums, float2* states,
+                                PartStaging<Shape::kThreads, Shape::kMergeLoads> parts) {
   using Warp = DecodeFmaWarp<Config>;
   prefetch_end_of_part(problem, item, kv_head);
   Warp warp(problem, item, kv_head);
@@ -352,7 +353,7 @@ __device__ void decode_fma_item(const Problem<Config>& problem, const Item& item
     }
     store_merged(problem, item, kv_head, row, dim, merged);
   }
-  merge_if_last<Shape::kThreads>(problem, item, kv_head);
+  merge_if_last(problem, item, kv_head, parts);
 }
 
 // Blocks are of all heads of the keys for one worker after another. They stay for its items.
@@ -362,6 +363,7 @@ __global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaSha
   using Shape = DecodeFmaShape<Config>;
   __shared__ __align__(device::kVecBytes) float sums[Shape::kWarps * Shape::kGroup * Shape::kDim];
   __shared__ float2 states[Shape::kWarps * Shape::kGroup];
+  __shared__ __align__(device::kVecBytes) char parts[Shape::kMergeLoads * Shape::kThreads * 16];
 
   device::pdl_wait();
   device::pdl_trigger();
@@ -370,7 +372,7 @@ __global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaSha
   do {
     const Item item = problem.items[at];
     if (item.request < 0) return;
-    decode_fma_item(problem, item, kv_head, sums, states);
+    decode_fma_item(problem, item, kv_head, sums, states, {parts});
     at = item.next;
     if (at != 0) __syncthreads();  // Why: the next item's sums go where this one's are read.
   } while (at != 0);

@@ -48,6 +48,11 @@ struct DecodeShape {
   static constexpr int kSumsBytes =
       kWarps * kRows * (kSumsPitch + 2) * static_cast<int>(sizeof(float));
 
+  // In a merge the ring has parts: 16 bytes for each thread and load in flight.
+  static constexpr int kMergeLoads = kRingBytes >= 16 * 16 * kThreads ? 16 : 8;
+  static constexpr int kMergeBytes = 16 * kMergeLoads * kThreads;
+  static_assert(kMergeBytes <= kRingBytes, "the parts take the place of the ring");
+
   static constexpr int kQueryBytes = kRows * kDim * static_cast<int>(sizeof(Q));
   static constexpr int kRotatedAt =
       ((kRingBytes > kSumsBytes ? kRingBytes : kSumsBytes) + kQueryBytes - 1) / kQueryBytes *

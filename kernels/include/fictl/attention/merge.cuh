@@ -40,27 +40,26 @@ struct alignas(device::kVecBytes) MetPart {
   float sum;
 };
 
-// Merges every step-th part of a tile's row, from part `first` on: four contiguous elements, with
-// kLoads parts in flight. Why past L1: other blocks have written them, perhaps in this very kernel.
-template <int kLoads = kMergePartsLoads, typename Config>
+// Merges every step-th part of a tile's row, from part `first` on: four contiguous elements.
+template <typename Config>
 __device__ MergedPart merge_some(const Problem<Config>& problem, const Merge& merge, int kv_head,
                                  int row, int dim, int first, int step) {
   MergedPart merged;
-  for (; first < merge.parts; first += step * kLoads) {
-    MergedPart::Sums means[kLoads];
-    float lses[kLoads];
+  for (; first < merge.parts; first += step * kMergePartsLoads) {
+    MergedPart::Sums means[kMergePartsLoads];
+    float lses[kMergePartsLoads];
 #pragma unroll
-    for (int i = 0; i < kLoads; ++i) {
+    for (int i = 0; i < kMergePartsLoads; ++i) {
       const int part = first + i * step;
       if (part >= merge.parts) continue;
       const int64_t from =
           (int64_t{merge.partial} + part * merge.rows + row) * problem.kv_heads + kv_head;
       means[i] =
           device::load_l2<MergedPart::kOf>(problem.partial_out + from * Config::kHeadDim + dim);
-      lses[i] = __ldcg(problem.partial_lse + from);
+      lses[i] = problem.partial_lse[from];
     }
 #pragma unroll
-    for (int i = 0; i < kLoads; ++i) {
+    for (int i = 0; i < kMergePartsLoads; ++i) {
       if (first + i * step < merge.parts) merged.add(means[i], lses[i]);
     }
   }

@@ -471,7 +471,8 @@ class Planner {
   void share_out() {
     const int workers = most_workers();
     if (workers < 2 || tiles() == 0) return;
-    const double worth = end_of_whole() * kWorth - kLastMerge;
+    const int64_t whole = Shares::end_of_whole(lengths_, order_, workers, kStart);
+    const double worth = whole * kWorth - kLastMerge;
     if (Shares::at_least(lengths_, workers, kStart) >= worth) return;
     const Shares shares(lengths_, workers, kStart);
     if (shares.capacity() < worth) pieces_ = shares.pieces();

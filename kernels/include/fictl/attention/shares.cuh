@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 namespace fictl::attention {
@@ -27,9 +28,10 @@ class Shares {
     int worker;
   };
 
-  // A cut leaves no piece shorter than this. Pieces begin at multiples of what blocks take at once.
+  // A cut leaves no piece shorter than this. Pieces begin at multiples of what a warp takes at
+  // once.
   static constexpr int kShortest = 128;
-  static constexpr int kMultiple = 64;
+  static constexpr int kMultiple = 16;
 
   // `start` is what the start of a piece costs, in keys.
   Shares(const std::vector<int>& lengths, int workers, int start)
@@ -45,6 +47,20 @@ class Shares {
     int64_t total = 0;
     for (const int length : lengths) total += length + start;
     return (total + workers - 1) / workers;
+  }
+
+  // The end of whole tiles, in keys, if each worker takes the next in `order` as soon as it is
+  // free.
+  static int64_t end_of_whole(const std::vector<int>& lengths, const std::vector<int>& order,
+                              int workers, int start) {
+    std::vector<int64_t> ends(workers, 0);
+    const auto earliest = std::greater<int64_t>();
+    for (const int tile : order) {
+      std::pop_heap(ends.begin(), ends.end(), earliest);
+      ends.back() += lengths[tile] + start;
+      std::push_heap(ends.begin(), ends.end(), earliest);
+    }
+    return *std::max_element(ends.begin(), ends.end());
   }
 
   // The keys of the worker that has most, with the starts of its pieces.
