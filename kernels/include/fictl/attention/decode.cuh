@@ -480,9 +480,9 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
       shared.turns()[i] = problem.frequencies.turns(i);
     }
   }
-  const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
   int at = static_cast<int>(blockIdx.x) / problem.kv_heads;
   do {
+    const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
     const Item item = problem.items[at];
     if (item.request < 0) return;
     decode_item(problem, item, kv_head, shared);

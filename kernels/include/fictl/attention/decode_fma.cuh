@@ -367,9 +367,9 @@ __global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaSha
 
   device::pdl_wait();
   device::pdl_trigger();
-  const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
   int at = static_cast<int>(blockIdx.x) / problem.kv_heads;
   do {
+    const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
     const Item item = problem.items[at];
     if (item.request < 0) return;
     decode_fma_item(problem, item, kv_head, sums, states, {parts});
