@@ -20,7 +20,7 @@ from .lengths import Indices, Lengths
 from .page_table import check_pages
 from .tensors import Place, check_tensors
 from .work_list import Counts, Tiling, WorkList
-from .workspace import Partials, check_workspace, integers, partial_bytes
+from .workspace import Partials, Scratch, check_workspace, integers, partial_bytes
 
 
 class Work(NamedTuple):
@@ -37,7 +37,8 @@ class Attention:
     """Attention with plan() once for any number of run().
 
     `workspace` is the user's for partial results, and None gets its own. With `graph` all that a
-    kernel reads stays where the first plan put it. With `one_call` run() follows plan() at once.
+    kernel reads stays where the first plan put it. With `scratch`, which is for partial results,
+    run() follows plan() at once, and copies the list until keep_list().
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class Attention:
         place: Place,
         tensor_cores: bool = True,
         graph: bool = False,
-        one_call: bool = False,
+        scratch: Scratch | None = None,
         variant: Variant | None = None,
     ) -> None:
         self.op = op
@@ -60,8 +61,9 @@ class Attention:
         self._tensor_cores = tensor_cores
         self._place = place
         self._variant = variant
-        self._list = WorkList(device, one_call=one_call)
-        self._partials = Partials(None, device)
+        self._list = WorkList(device, one_call=scratch is not None)
+        self._scratch = scratch or Scratch(device)
+        self._partials = Partials(None, self._scratch)
         if workspace is not None:
             self._lend(workspace)
         self._frozen: Mapping[str, object] = {}
@@ -83,7 +85,7 @@ class Attention:
 
     def _lend(self, workspace: torch.Tensor) -> None:
         lent = check_workspace(self.op, "float_workspace_buffer", workspace)
-        self._partials = Partials(lent, self.device)
+        self._partials = Partials(lent, self._scratch)
 
     @property
     def work(self) -> Work:
@@ -146,6 +148,10 @@ class Attention:
         if self._verbose:
             self._tell(tiling)
         return counts
+
+    def keep_list(self) -> None:
+        """Let the list stay that run() has copied, for any number of further run()."""
+        self._list.stay()
 
     def check_window(self, window_left: int | None) -> None:
         """Refuse another window than plan() was told: the list of work is for one window."""

@@ -167,6 +167,10 @@ class WorkList:
         else:
             self._used.copy_(drafted.narrow(0, 0, numbers), non_blocking=non_blocking)
 
+    def stay(self) -> None:
+        """Leave the list of `one_call` on the device for further calls: it has been copied."""
+        self.to_copy = None
+
     @property
     def arrivals(self) -> torch.Tensor | None:
         """Counters of parts, one for each merge and head of keys; None: a second kernel merges."""

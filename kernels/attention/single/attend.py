@@ -1,4 +1,4 @@
-"""Attention of one request, planned and run at once."""
+"""Attention of one request, run by a plan that is made where no earlier call was like it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from .._arguments.options import Options
 from .._plan.attention import Attention, Work
 from .._plan.lengths import Lengths
 from .._plan.tensors import Place
+from .._plan.workspace import Scratch
 from .._tiles import tile_rows
 from .._variant.variant import Variant
 from .._wrapper.masks import check_bits
+from .plans import Plans, stream_of
+
+PLANS = Plans()
 
 
 def shape_of_keys(op: str, q: torch.Tensor, k: torch.Tensor, hnd: bool) -> tuple[int, int]:
@@ -50,14 +54,19 @@ def attend_one(
     enable_pdl: bool | None,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Compute (out, lse), the second where it is asked for. `mask` is packed."""
-    place = Place(hnd=hnd)
-    attention = Attention(op, kernel, q.device, place=place, one_call=True, variant=variant)
-    keys = torch.tensor([0, shape_of_keys(op, q, k, hnd)[0]], dtype=torch.int32)
-    one = Lengths(1, keys, q_len=q.shape[0])
-    rows = tile_rows(q.shape[0], 1, chosen.group, chosen.head_dim)
-    counts = attention.plan(Work(one, chosen, rows, mask is not None, why))
+    device, q_len, stream = q.device, q.shape[0], stream_of(q.device)
+    kv_len = k.shape[1 if hnd else 0]
+    key = (kernel, op, device, stream, q_len, kv_len, hnd, chosen, mask is not None, variant)
+    kept = None if stream is None else PLANS.find(key)
+    attention = kept
+    if attention is None:
+        scratch = Scratch(device) if stream is None else PLANS.scratch(device, stream)
+        attention = Attention(
+            op, kernel, device, place=Place(hnd=hnd), scratch=scratch, variant=variant
+        )
+        _plan_one(attention, chosen, q_len, kv_len, mask is not None, why)
     if mask is not None:
-        check_bits(op, mask, counts.mask_end)
+        check_bits(op, mask, attention.counts.mask_end)
     written = lse_for_kernel(op, lse, q) if return_lse else None
     out = attention.run(
         q,
@@ -72,7 +81,19 @@ def attend_one(
         scalars=scalars,
         enable_pdl=enable_pdl,
     )
+    if kept is None and stream is not None:
+        PLANS.keep(key, attention)
     return out, written
+
+
+def _plan_one(
+    attention: Attention, chosen: Options, q_len: int, kv_len: int, masked: bool, why: str
+) -> None:
+    rows = tile_rows(q_len, 1, chosen.group, chosen.head_dim)
+    # Why not in inference mode: its tensors could not be written outside of it.
+    with torch.inference_mode(False):
+        one = Lengths(1, torch.tensor([0, kv_len], dtype=torch.int32), q_len=q_len)
+        attention.plan(Work(one, chosen, rows, masked, why))
 
 
 def mask_of_one(
