@@ -14,9 +14,9 @@ namespace {
 
 namespace dense = fictl::gemm;
 
-// A warpgroup computes 128 x 128 of {{ outputs[0].name }} while another one stores its own. Two blocks of a cluster
-// share rows of {{ inputs[1].name }}.
-using Large = dense::Tile<128, 128, dense::Schedule::kPingPong, 2, 1>;
+// Two warpgroups share 128 x 256 of {{ outputs[0].name }}. With an epilogue that computes much, Tile<128, 128,
+// Schedule::kPingPong, 2> is faster: a warpgroup multiplies while the other one stores.
+using Large = dense::Tile<128, 256, dense::Schedule::kCooperative>;
 // Up to 64 rows of {{ inputs[0].name }}, as in a decode step: the operands are exchanged, so that the 64 rows of an
 // instruction are {{ inputs[1].name }}'s.
 using Few = dense::Tile<64, 64, dense::Schedule::kPingPong, 1, 1, true, 2>;
