@@ -41,6 +41,7 @@ class Config:
     custom_mask: bool = False
     user: UserVariant | None = None
     tensor_cores: bool = True
+    backend: str = "sm80"
 
     def __post_init__(self) -> None:
         for name, dtype, accepted in (("q", self.q, QUERIES), ("k and v", self.kv, KEYS)):
@@ -51,12 +52,12 @@ class Config:
                 f"attention: head_dim is {self.head_dim}; accepted: "
                 + ", ".join(map(str, HEAD_DIMS))
             )
-        tile(self.rows, self.head_dim, self.tensor_cores)
+        tile(self.rows, self.head_dim, self.tensor_cores, self.backend)
 
     @property
     def tile(self) -> Tile:
         """The tile of its height."""
-        return tile(self.rows, self.head_dim, self.tensor_cores)
+        return tile(self.rows, self.head_dim, self.tensor_cores, self.backend)
 
     @property
     def parameters(self) -> dict[str, object]:

@@ -119,6 +119,7 @@ def single_prefill_with_kv_cache(
         v,
         hnd=hnd,
         why=f"{q.shape[0]} queries of {chosen.group} heads each",
+        backend=backend,
         mask=mask_of_one(name, q.shape[0], kv_len, custom_mask, packed_custom_mask, packbits),
         scale=scale(name, k_scale=k_scale),
         v_scale=scale(name, v_scale=v_scale),
