@@ -6,7 +6,7 @@ import torch
 
 from fictl.op import PlannedBackends
 
-from ._config import QUERIES
+from ._config import EIGHTHS
 from ._tiles import MOST_HEADS_ON_CUDA_CORES, SM90
 
 AUTO = "auto"
@@ -28,12 +28,9 @@ DECODE = PlannedBackends(
     why={"auto": "faster for any number of heads", "tensor_cores": "use_tensor_cores=True"},
 )
 
-# A box of the copy engine holds whole patterns of 8 rows.
-_BOX_ROWS = 8
-
 
 def _fits_sm90(
-    head_dim: int, group: int, positions: str, kv: torch.dtype, page_size: int, rows: int
+    head_dim: int, group: int, positions: str, q: torch.dtype, kv: torch.dtype, rows: int
 ) -> bool | str:
     """Tell what the kernels of Hopper do not do: `rows` is the tile that fits the average request."""
     if not any(head_dim in tile.head_dims for tile in SM90):
@@ -43,17 +40,21 @@ def _fits_sm90(
         return f"{group} heads to one of the keys, {tallest} at most"
     if positions == "ROPE_LLAMA":
         return "rotation as keys are loaded"
-    if kv not in QUERIES:
-        return f"keys of {str(kv).removeprefix('torch.')}"
-    if page_size % _BOX_ROWS:
-        return f"pages of {page_size}, no multiple of {_BOX_ROWS}"
+    if kv in EIGHTHS and head_dim > 128:
+        return f"keys of {_plain(kv)} of heads of {head_dim}"
+    if q in EIGHTHS:
+        return f"queries of {_plain(q)}"
     return rows >= tallest or f"tiles of {rows} rows hold a request's"
+
+
+def _plain(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 # sm90: wgmma and bulk copies; sm80: mma.sync.
 PREFILL = PlannedBackends(
     {"sm90": "9.0a", "sm80": ""},
-    facts=("head_dim", "group", "positions", "kv", "page_size", "rows"),
+    facts=("head_dim", "group", "positions", "q", "kv", "rows"),
     checks={"sm90": _fits_sm90},
     names={"fa2": ("sm80",), "fa3": ("sm90",)},
 )

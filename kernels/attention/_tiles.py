@@ -42,6 +42,7 @@ TENSOR_CORES = (
 # sm90/prefill.cuh: warpgroups of 64 rows, and a block an SM.
 SM90 = (
     Tile(128, (64, 128), keys=128, warp_rows=16, blocks=1, aot=True),
+    Tile(128, (256,), keys=64, warp_rows=16, blocks=1),
 )
 # decode_fma.cuh on CUDA cores: a tile is the heads that share a head of keys, of one query.
 CUDA_CORES = (
@@ -53,6 +54,8 @@ CUDA_CORES = (
 # Heads to a head of keys up to which CUDA cores are chosen; beyond, tensor cores have enough rows.
 MOST_HEADS_ON_CUDA_CORES = 3
 
+# A box of the copy engine holds whole patterns of the swizzle.
+_BOX_ROWS = 8
 _EMULATED_SMS = 4
 
 
@@ -92,6 +95,11 @@ def sm90_rows(head_dim: int) -> int:
 def rows_in_use(rows: int, group: int, backend: str) -> int:
     """Count the rows of a tile that have work: bulk copies bring whole groups of heads."""
     return rows // group * group if backend == "sm90" else rows
+
+
+def gathers(backend: str, paged: bool, page_size: int) -> bool:
+    """Tell whether rows of keys are copied one by one: boxes of pages are of 8 rows at least."""
+    return backend == "sm90" and paged and page_size % _BOX_ROWS != 0
 
 
 def decode_rows(group: int, q_len: int, head_dim: int, tensor_cores: bool) -> int:

@@ -9,10 +9,11 @@ import torch
 
 from fictl.op import KernelModule, notice
 
+from .._arguments.head_scales import NO_SCALES, HeadScales
 from .._arguments.options import Options
 from .._config import Config
 from .._settings import VALIDATE, VERBOSE, is_on
-from .._tiles import blocks_at_once, rows_in_use
+from .._tiles import blocks_at_once, gathers, rows_in_use
 from .._variant.variant import Variant
 from .alibi import alibi_slopes
 from .frozen import frozen_values
@@ -174,6 +175,7 @@ class Attention:
         pages: torch.Tensor | None = None,
         mask: torch.Tensor | None = None,
         sinks: torch.Tensor | None = None,
+        head_scales: HeadScales = NO_SCALES,
         scale: float = 1.0,
         v_scale: float = 1.0,
         scalars: Mapping[str, float] | None = None,
@@ -210,6 +212,7 @@ class Attention:
             mask,
             self._slopes,
             None if sinks is None else sinks.float(),
+            *head_scales,
             options.sm_scale * scale,
             v_scale,
             options.soft_cap,
@@ -244,6 +247,7 @@ class Attention:
             user=None if self._variant is None else self._variant.user,
             tensor_cores=self._tensor_cores,
             backend=work.backend,
+            gathers=gathers(work.backend, self._place.paged, work.lengths.page_size),
         )
 
     def _tiling(self, work: Work) -> Tiling:

@@ -32,8 +32,8 @@ def prefill_work(
         chosen.head_dim,
         chosen.group,
         chosen.positions,
+        chosen.q,
         chosen.kv,
-        lengths.page_size,
         # Who asks for a kernel gets it for few queries, too.
         rows if asked == AUTO else _ENOUGH_ROWS,
     )

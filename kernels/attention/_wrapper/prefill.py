@@ -11,14 +11,15 @@ from fictl.op import KernelModule
 
 from .._arguments.cache import is_hnd
 from .._arguments.dtypes import Dtypes
+from .._arguments.head_scales import HeadScales
 from .._arguments.lse import check_lse, finished_lse, lse_for_kernel
 from .._arguments.numbers import Number, scale
 from .._arguments.options import Heads, Options, options
 from .._arguments.refusals import OTHER_KERNELS, refuse_given
 from .._backends import PREFILL, check_backend
 from .._plan.attention import Attention, Work
-from .._plan.prefill import prefill_work
 from .._plan.lengths import Indices, Lengths
+from .._plan.prefill import prefill_work
 from .._plan.tensors import Place
 from .._variant.variant import Variant
 from .buffers import Buffers
@@ -139,6 +140,7 @@ class PrefillWrapper:
         v: torch.Tensor,
         pages: torch.Tensor | None,
         *,
+        head_scales: HeadScales,
         scales: dict[str, Number | None],
         v_scale: Number | None,
         out: torch.Tensor | None,
@@ -161,6 +163,7 @@ class PrefillWrapper:
             pages=pages,
             mask=self._mask,
             sinks=sinks,
+            head_scales=head_scales,
             scale=scale(self._op, **scales),
             v_scale=scale(self._op, v_scale=v_scale),
             scalars=scalars,

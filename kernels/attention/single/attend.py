@@ -8,6 +8,7 @@ import torch
 
 from fictl.op import KernelModule
 
+from .._arguments.head_scales import NO_SCALES, HeadScales
 from .._arguments.lse import lse_for_kernel
 from .._arguments.options import Options
 from .._backends import AUTO
@@ -41,6 +42,7 @@ def attend_one(
     why: str,
     backend: str = AUTO,
     mask: torch.Tensor | None = None,
+    head_scales: HeadScales = NO_SCALES,
     scale: float,
     v_scale: float,
     out: torch.Tensor | None,
@@ -69,6 +71,7 @@ def attend_one(
         lse=written,
         mask=mask,
         sinks=sinks,
+        head_scales=head_scales,
         scale=scale,
         v_scale=v_scale,
         scalars=scalars,

@@ -22,8 +22,6 @@
 
 namespace fictl::attention::sm90 {
 
-enum Barrier { kValuesBarrier = 1, kTurnBarrier };
-
 // Turns of the warpgroups at issuing products. The last one gives the first its first turn.
 template <typename Tile>
 class Turns {
@@ -129,6 +127,12 @@ class Consumer {
 
   __device__ bool leads() const { return threadIdx.x % 32 == 0; }
 
+  __device__ __forceinline__ static void wait_full(Ring& ring, const Position& at) {
+    ring.wait_full(at);
+    // What cp.async has written is the ordinary proxy's, and wgmma reads by the other one.
+    if constexpr (Tile::kGathers && !Tile::kWidens) device::fence_async_shared();
+  }
+
   __device__ __forceinline__ void release(Ring& ring, Position& at) {
     if (leads()) ring.release(at);
     at.advance();
@@ -170,7 +174,7 @@ class Consumer {
     };
 
     shared_.query_ring.wait_full(query_at_);
-    shared_.key_ring.wait_full(key_at_);
+    wait_full(shared_.key_ring, key_at_);
     products.pin_scores();
     device::wgmma_begin();
     products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
@@ -181,14 +185,14 @@ class Consumer {
     pack<typename Tile::Q>(products.scores, products.weights);
     clear_values(work.item, stages);
 
-    if (stages.count > 1) shared_.key_ring.wait_full(key_at_);
+    if (stages.count > 1) wait_full(shared_.key_ring, key_at_);
     for (int stage = stages.count - 2; stage >= 0; --stage) {
       turns_.wait();
       products.pin_scores();
       products.pin_sums();
       device::wgmma_begin();
       products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
-      shared_.value_ring.wait_full(value_at_);
+      wait_full(shared_.value_ring, value_at_);
       device::wgmma_begin();
       products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
       turns_.hand_over();
@@ -200,7 +204,7 @@ class Consumer {
       // no product to lie under.
       products.pin_scores();
       softmax.pin();
-      if (stage > 0) shared_.key_ring.wait_full(key_at_);
+      if (stage > 0) wait_full(shared_.key_ring, key_at_);
       device::wgmma_wait<0>();
       products.pin_sums();
       release(shared_.value_ring, value_at_);
@@ -208,7 +212,7 @@ class Consumer {
       sm90::multiply(products.sums, factors);
     }
 
-    shared_.value_ring.wait_full(value_at_);
+    wait_full(shared_.value_ring, value_at_);
     products.pin_sums();
     device::wgmma_begin();
     products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
@@ -231,7 +235,7 @@ class Consumer {
   __device__ __forceinline__ void clear_values(const Item& item, Stages stages) {
     const int first = stages.base + (stages.count - 1) * Tile::kKeys;
     if (first + Tile::kKeys <= item.end) return;
-    shared_.value_ring.wait_full(value_at_);
+    wait_full(shared_.value_ring, value_at_);
     unsigned char* values = shared_.values[value_at_.stage];
     constexpr int kChunks = Tile::kValueDim / kPanel * 8;
     constexpr int kConsumerThreads = Tile::kConsumers * device::kWarpgroup;

@@ -3,12 +3,16 @@
 // A loader fills one stage of keys, and one of values, whichever way the keys lie in memory:
 //
 //   kThreads                    of the producer's warpgroup that call it
+//   kArrivals                   that complete `full`
 //   begin(work)                 another tile of work
 //   keys(stage, full, first)    the stage's keys, which are from position `first` on; `full` is
 //                               complete when they are there
 //   values(stage, full, first)
 //
-// BoxLoader is for keys that bulk copies can address: one box for each panel, and page.
+//   agree(next)                 the leading thread's number, for all of them
+//
+// BoxLoader is for keys that bulk copies can address: one box for each panel, and page. gather.cuh
+// and widen.cuh have the others.
 #pragma once
 
 #include <fictl/attention/sm90/maps.cuh>
@@ -20,16 +24,21 @@
 
 namespace fictl::attention::sm90 {
 
-// Tells the consumers what the next tile of work is.
-template <typename Tile>
-__device__ void announce(Shared<Tile>& shared, device::RingPosition<2>& at, const Work& work,
-                         bool leads) {
+// Tells the consumers, and the producer's other threads, what the next tile of work is. It stays
+// where it is until the consumers have done it, and longer than the producer needs it.
+template <typename Loader, typename Tile>
+__device__ const Work& announce(Shared<Tile>& shared, device::RingPosition<2>& at,
+                                const Work& work, bool leads) {
+  Work& place = shared.works[at.stage];
   shared.work_ring.wait_empty(at);
   if (leads) {
-    shared.works[at.stage] = work;
+    place = work;
     shared.work_ring.full[at.stage].arrive();
   }
+  if (Loader::kThreads > 32 && threadIdx.x >= 32) shared.work_ring.wait_full(at);
+  __syncwarp();
   at.advance();
+  return place;
 }
 
 template <typename Tile>
@@ -38,6 +47,7 @@ class BoxLoader {
 
  public:
   static constexpr int kThreads = 32;
+  static constexpr int kArrivals = 1;
 
   __device__ BoxLoader(const Problem<Config>& problem, const Loads& loads, const CUtensorMap& k_map,
                        const CUtensorMap& v_map)
@@ -48,6 +58,8 @@ class BoxLoader {
     kv_len_ = work.item.kv_len;
     kv_head_ = work.kv_head;
   }
+
+  __device__ int agree(int next) const { return __shfl_sync(~0u, next, 0); }
 
   __device__ void keys(unsigned char* stage, device::Mbarrier& full, int first) const {
     load<Tile::kDim>(problem_.keys, k_map_, stage, full, first);
@@ -128,14 +140,15 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
   device::RingPosition<Tile::kStages> value_at;
   device::pdl_wait();
   const WorkOrder order(problem.items, problem.item_count, problem.kv_heads,
-                        (Tile::kDim + Tile::kValueDim) * 2);
+                        (Tile::kDim + Tile::kValueDim) *
+                            static_cast<int>(sizeof(typename Config::Keys::Element)));
   const WorkCursor cursor(problem.items);
   int index = cursor.first();
   while (index < order.count()) {
     const int next = leads ? cursor.next() : 0;
-    const Work work = order.work(index);
-    if (work.item.request >= 0) {
-      announce(shared, work_at, work, leads);
+    const Work taken = order.work(index);
+    if (taken.item.request >= 0) {
+      const Work& work = announce<Loader>(shared, work_at, taken, leads);
       loader.begin(work);
       const Stages stages = Stages::of<Tile>(work.item, loads);
       for (int i = 0; i <= stages.count; ++i) {
@@ -161,9 +174,9 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
         value_at.advance();
       }
     }
-    index = __shfl_sync(~0u, next, 0);
+    index = loader.agree(next);
   }
-  announce(shared, work_at, Work{{}, -1}, leads);
+  announce<Loader>(shared, work_at, Work{{}, -1}, leads);
   if (leads) cursor.leave();
 }
 

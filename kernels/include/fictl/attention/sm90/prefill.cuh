@@ -24,6 +24,7 @@
 
 #include <fictl/attention/sm90/consume.cuh>
 #include <fictl/attention/sm90/load.cuh>
+#include <fictl/attention/sm90/loader.cuh>
 #include <fictl/device/hopper/guard.cuh>
 #include <fictl/device/hopper/registers.cuh>
 #include <fictl/device/launch.cuh>
@@ -40,7 +41,7 @@ __global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, 1)
 #ifdef FICTL_HOPPER
   using Tile = sm90::Tile<Config>;
   using Shared = sm90::Shared<Tile>;
-  using Loader = sm90::BoxLoader<Tile>;
+  using Loader = sm90::Loader<Tile>;
   extern __shared__ unsigned char dynamic_shared[];
   // The launch asks for a pattern more than there is, so that the tiles can begin at one.
   const uint32_t misaligned = device::shared_address(dynamic_shared) % sm90::kPatternBytes;
@@ -51,11 +52,13 @@ __global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, 1)
   if (threadIdx.x == 0) {
     shared.work_ring.init(Tile::kConsumerWarps);
     shared.query_ring.init(Tile::kConsumerWarps);
-    shared.key_ring.init(Tile::kConsumerWarps);
-    shared.value_ring.init(Tile::kConsumerWarps);
+    shared.key_ring.init(Tile::kConsumerWarps, Loader::kArrivals);
+    shared.value_ring.init(Tile::kConsumerWarps, Loader::kArrivals);
     device::prefetch_tensor_map(q_map);
-    device::prefetch_tensor_map(k_map);
-    device::prefetch_tensor_map(v_map);
+    if constexpr (!Tile::kGathers) {
+      device::prefetch_tensor_map(k_map);
+      device::prefetch_tensor_map(v_map);
+    }
   }
   __syncthreads();
   // The next kernel's blocks may take the SMs as they become free; it waits for this one's results.
@@ -64,7 +67,7 @@ __global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, 1)
   if (role == 0) {
     device::give_registers_up<Tile::kProducerRegisters>();
     if (threadIdx.x < Loader::kThreads) {
-      Loader loader(problem, loads, k_map, v_map);
+      Loader loader = sm90::make_loader(shared, problem, loads, k_map, v_map);
       sm90::produce<Tile>(shared, problem, loads, q_map, loader);
     }
   } else {
@@ -85,14 +88,17 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   if (group > Tile::kRows) return cudaErrorInvalidValue;
   sm90::Loads loads;
   loads.tile_rows = Tile::kRows / group * group;
-  loads.box_rows = sm90::box_rows<Tile>(problem.keys);
+  loads.box_rows = 1;
+  if constexpr (!Tile::kGathers) loads.box_rows = sm90::box_rows<Tile>(problem.keys);
   loads.page_count = static_cast<int>(extents.keys);
 
   CUtensorMap maps[3] = {};
   cudaError_t status = sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group,
                                        extents.queries, group, Tile::kRows / group, &maps[0]);
-  if (status == cudaSuccess) {
-    status = sm90::map_keys<Tile>(problem.keys, problem.kv_heads, extents, &maps[1], &maps[2]);
+  if constexpr (!Tile::kGathers) {
+    if (status == cudaSuccess) {
+      status = sm90::map_keys<Tile>(problem.keys, problem.kv_heads, extents, &maps[1], &maps[2]);
+    }
   }
   if (status != cudaSuccess) return status;
 

@@ -41,7 +41,11 @@ class TileStore {
         lane_(rows.thread % 32),
         first_row_(rows.first + rows.thread / 32 * kWarpRows),
         end_row_(min(tile_rows, work.item.q_len * problem.group.divisor() - work.item.row)),
-        panels_(shared.out_panels() + first_row_ * kRowBytes) {}
+        panels_(shared.out_panels() + first_row_ * kRowBytes) {
+    // Why: addresses that follow from the lane alone would be kept for all tiles, in registers that
+    // the products need.
+    asm volatile("" : "+r"(lane_)::"memory");
+  }
 
   __device__ __forceinline__ void store(float (&sums)[kSums], const RowSoftmax& softmax) {
     if (work_.item.partial >= 0) {
