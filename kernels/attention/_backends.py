@@ -28,11 +28,14 @@ DECODE = PlannedBackends(
     why={"auto": "faster for any number of heads", "tensor_cores": "use_tensor_cores=True"},
 )
 
+# Rows of a request of which two warpgroups of 64 would leave one idle.
+FEW_ROWS = 64
+
 
 def _fits_sm90(
-    head_dim: int, group: int, positions: str, q: torch.dtype, kv: torch.dtype, rows: int
+    head_dim: int, group: int, positions: str, q: torch.dtype, kv: torch.dtype, few_rows: bool
 ) -> bool | str:
-    """Tell what the kernels of Hopper do not do: `rows` is the tile that fits the average request."""
+    """Tell what the kernels of Hopper do not do, or not as fast as others."""
     if not any(head_dim in tile.head_dims for tile in SM90):
         return f"heads of {head_dim}"
     tallest = max(tile.rows for tile in SM90 if head_dim in tile.head_dims)
@@ -44,7 +47,7 @@ def _fits_sm90(
         return f"keys of {_plain(kv)} of heads of {head_dim}"
     if q in EIGHTHS:
         return f"queries of {_plain(q)}"
-    return rows >= tallest or f"tiles of {rows} rows hold a request's"
+    return not few_rows or f"{FEW_ROWS} rows or fewer a request"
 
 
 def _plain(dtype: torch.dtype) -> str:
@@ -54,7 +57,7 @@ def _plain(dtype: torch.dtype) -> str:
 # sm90: wgmma and bulk copies; sm80: mma.sync.
 PREFILL = PlannedBackends(
     {"sm90": "9.0a", "sm80": ""},
-    facts=("head_dim", "group", "positions", "q", "kv", "rows"),
+    facts=("head_dim", "group", "positions", "q", "kv", "few_rows"),
     checks={"sm90": _fits_sm90},
     names={"fa2": ("sm80",), "fa3": ("sm90",)},
 )

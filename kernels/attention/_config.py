@@ -22,8 +22,9 @@ HEAD_DIMS = (64, 128, 256)
 class Config:
     """One kernel: nothing is compiled that was not asked for.
 
-    `rows` is the height of a tile, one of _tiles.py. On CUDA cores it is how many heads of queries
-    share a head of keys. `gathers`: rows of keys are copied one by one, of pages of any size.
+    `rows` is the height of a tile, one of _tiles.py, and `keys` those of its stages, where there are
+    several of a height. On CUDA cores `rows` is how many heads of queries share a head of keys.
+    `gathers`: rows of keys are copied one by one, of pages of any size.
     """
 
     q: torch.dtype
@@ -40,6 +41,7 @@ class Config:
     tensor_cores: bool = True
     backend: str = "sm80"
     gathers: bool = False
+    keys: int = 0
 
     def __post_init__(self) -> None:
         for name, dtype, accepted in (("q", self.q, TYPES), ("k and v", self.kv, TYPES)):
@@ -50,12 +52,12 @@ class Config:
                 f"attention: head_dim is {self.head_dim}; accepted: "
                 + ", ".join(map(str, HEAD_DIMS))
             )
-        tile(self.rows, self.head_dim, self.tensor_cores, self.backend)
+        self.tile  # noqa: B018 a ValueError where there is none
 
     @property
     def tile(self) -> Tile:
         """The tile of its height."""
-        return tile(self.rows, self.head_dim, self.tensor_cores, self.backend)
+        return tile(self.rows, self.head_dim, self.tensor_cores, self.backend, self.keys)
 
     @property
     def parameters(self) -> dict[str, object]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import torch
 
 from .._arguments.options import Options
-from .._backends import AUTO, PREFILL
-from .._tiles import sm90_rows, tile_rows
+from .._backends import AUTO, FEW_ROWS, PREFILL
+from .._tiles import sm90_tile, tile_rows
 from .attention import Work
 from .lengths import Lengths
-
-_ENOUGH_ROWS = 1 << 30
 
 
 def prefill_work(
@@ -21,6 +19,7 @@ def prefill_work(
     chosen: Options,
     queries: int,
     masked: bool,
+    transforms: bool,
     why: str,
 ) -> Work:
     """Choose the kernel that `asked` stands for, and its tile."""
@@ -35,8 +34,20 @@ def prefill_work(
         chosen.q,
         chosen.kv,
         # Who asks for a kernel gets it for few queries, too.
-        rows if asked == AUTO else _ENOUGH_ROWS,
+        asked == AUTO and queries * chosen.group <= FEW_ROWS * lengths.requests,
     )
-    if choice.backend == "sm90":
-        rows = sm90_rows(chosen.head_dim)
-    return Work(lengths, chosen, rows, masked, f"{why}; {choice.why}", choice.backend)
+    work = Work(lengths, chosen, rows, masked, f"{why}; {choice.why}", choice.backend)
+    if choice.backend == "sm80":
+        return work
+    simple = (
+        not (masked or transforms or chosen.soft_cap)
+        and chosen.positions == "NONE"
+        and chosen.kv == chosen.q
+    )
+    tile = sm90_tile(
+        chosen.head_dim,
+        group=chosen.group,
+        sees_all=not chosen.causal and chosen.window_left < 0 and not lengths.page_size,
+        simple=simple,
+    )
+    return work._replace(rows=tile.rows, keys=tile.keys)

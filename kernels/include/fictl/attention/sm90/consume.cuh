@@ -61,8 +61,7 @@ struct Products {
   uint32_t weights[Tile::kKeys / 16][4];
 
   // scores = Q K^T.
-  __device__ __forceinline__ void issue_scores(device::TileDescriptor q,
-                                               device::TileDescriptor k) {
+  __device__ __forceinline__ void issue_scores(device::TileDescriptor q, device::TileDescriptor k) {
 #pragma unroll
     for (int step = 0; step < Tile::kDim / 16; ++step) {
       constexpr int kInPanel = kPanel / 16;
@@ -200,8 +199,8 @@ class Consumer {
       products.pin_scores();
       release(shared_.key_ring, key_at_);
       weigh(stage);
-      // Why here: without a loop in between, ptxas moves the wait before the softmax, which then has
-      // no product to lie under.
+      // Why here: without a loop in between, ptxas moves the wait before the softmax, which then
+      // has no product to lie under.
       products.pin_scores();
       softmax.pin();
       if (stage > 0) wait_full(shared_.key_ring, key_at_);

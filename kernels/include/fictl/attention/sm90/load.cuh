@@ -27,8 +27,8 @@ namespace fictl::attention::sm90 {
 // Tells the consumers, and the producer's other threads, what the next tile of work is. It stays
 // where it is until the consumers have done it, and longer than the producer needs it.
 template <typename Loader, typename Tile>
-__device__ const Work& announce(Shared<Tile>& shared, device::RingPosition<2>& at,
-                                const Work& work, bool leads) {
+__device__ const Work& announce(Shared<Tile>& shared, device::RingPosition<2>& at, const Work& work,
+                                bool leads) {
   Work& place = shared.works[at.stage];
   shared.work_ring.wait_empty(at);
   if (leads) {
@@ -139,9 +139,9 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
   device::RingPosition<Tile::kStages> key_at;
   device::RingPosition<Tile::kStages> value_at;
   device::pdl_wait();
-  const WorkOrder order(problem.items, problem.item_count, problem.kv_heads,
-                        (Tile::kDim + Tile::kValueDim) *
-                            static_cast<int>(sizeof(typename Config::Keys::Element)));
+  const WorkOrder order(
+      problem.items, problem.item_count, problem.kv_heads,
+      (Tile::kDim + Tile::kValueDim) * static_cast<int>(sizeof(typename Config::Keys::Element)));
   const WorkCursor cursor(problem.items);
   int index = cursor.first();
   while (index < order.count()) {

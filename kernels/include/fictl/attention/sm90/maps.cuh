@@ -37,8 +37,8 @@ cudaError_t make_map(const device::TensorMapSpec& made, CUtensorMap* map) {
 }
 
 template <typename T>
-cudaError_t map_heads(const Heads<const T>& from, int dim, int heads, int64_t tokens,
-                      int box_heads, int box_tokens, CUtensorMap* map) {
+cudaError_t map_heads(const Heads<const T>& from, int dim, int heads, int64_t tokens, int box_heads,
+                      int box_tokens, CUtensorMap* map) {
   return make_map<T>(device::TensorMapSpec::of(from.data)
                          .with(dim, 1, kPanel)
                          .with(heads, usable_stride(heads, from.head_pitch), box_heads)
@@ -70,8 +70,7 @@ int box_rows(const PagedKeys<T>& keys) {
 template <typename Tile, typename T>
 cudaError_t map_keys(const RaggedKeys<T>& keys, int heads, const Extents& extents, CUtensorMap* k,
                      CUtensorMap* v) {
-  const cudaError_t status =
-      map_heads(keys.k, Tile::kDim, heads, extents.keys, 1, Tile::kKeys, k);
+  const cudaError_t status = map_heads(keys.k, Tile::kDim, heads, extents.keys, 1, Tile::kKeys, k);
   if (status != cudaSuccess) return status;
   return map_heads(keys.v, Tile::kValueDim, heads, extents.keys, 1, Tile::kKeys, v);
 }

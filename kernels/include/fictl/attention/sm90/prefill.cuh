@@ -78,8 +78,8 @@ __global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, 1)
 #endif
 }
 
-// For items of as many rows as Config::kRows / group * group; parts of split ones are for MergeParts
-// to merge. `sm_count`: blocks that run at once.
+// For items of as many rows as Config::kRows / group * group; parts of split ones are for
+// MergeParts to merge. `sm_count`: blocks that run at once.
 template <typename Config>
 cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& extents, int sm_count,
                         cudaStream_t stream, bool pdl) {

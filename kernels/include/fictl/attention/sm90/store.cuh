@@ -88,7 +88,8 @@ class TileStore {
     return panels_ + index / 8 * Tile::kQueryPanel + row * kRowBytes + (index % 8 ^ row % 8) * 16;
   }
 
-  // By stmatrix, 16 rows and 16 dims at a time: lane l has the address of row l % 8 of matrix l / 8.
+  // By stmatrix, 16 rows and 16 dims at a time: lane l has the address of row l % 8 of matrix l
+  // / 8.
   __device__ __forceinline__ void stage(const float (&sums)[kSums]) const {
     using O = typename Config::O;
     const int row = lane_ % 16;

@@ -143,7 +143,6 @@ struct Loads {
   int page_count;  // 0: there are no pages
 };
 
-
 // The stages that an item's keys lie in. In pages they are counted from its first key down to a
 // multiple of a box's rows, so that boxes lie within a page.
 struct Stages {
