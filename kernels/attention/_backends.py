@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import torch
+
 from fictl.op import PlannedBackends
 
-from ._tiles import MOST_HEADS_ON_CUDA_CORES
+from ._config import EIGHTHS
+from ._tiles import MOST_HEADS_ON_CUDA_CORES, SM90
+
+AUTO = "auto"
 
 
 def _fits_cuda_cores(group: int, q_len: int) -> bool | str:
@@ -23,8 +28,39 @@ DECODE = PlannedBackends(
     why={"auto": "faster for any number of heads", "tensor_cores": "use_tensor_cores=True"},
 )
 
-# One kernel so far; a Hopper kernel is a line here, "sm90": "9.0a", before "sm80".
-PREFILL = PlannedBackends({"sm80": ""}, names={"fa2": ("sm80",)})
+# Rows of a request of which two warpgroups of 64 would leave one idle.
+FEW_ROWS = 64
+
+
+def _fits_sm90(
+    head_dim: int, group: int, positions: str, q: torch.dtype, kv: torch.dtype, few_rows: bool
+) -> bool | str:
+    """Tell what the kernels of Hopper do not do, or not as fast as others."""
+    if not any(head_dim in tile.head_dims for tile in SM90):
+        return f"heads of {head_dim}"
+    tallest = max(tile.rows for tile in SM90 if head_dim in tile.head_dims)
+    if group > tallest:
+        return f"{group} heads to one of the keys, {tallest} at most"
+    if positions == "ROPE_LLAMA":
+        return "rotation as keys are loaded"
+    if kv in EIGHTHS and head_dim > 128:
+        return f"keys of {_plain(kv)} of heads of {head_dim}"
+    if q in EIGHTHS:
+        return f"queries of {_plain(q)}"
+    return not few_rows or f"{FEW_ROWS} rows or fewer a request"
+
+
+def _plain(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+# sm90: wgmma and bulk copies; sm80: mma.sync.
+PREFILL = PlannedBackends(
+    {"sm90": "9.0a", "sm80": ""},
+    facts=("head_dim", "group", "positions", "q", "kv", "few_rows"),
+    checks={"sm90": _fits_sm90},
+    names={"fa2": ("sm80",), "fa3": ("sm90",)},
+)
 
 
 def check_backend(op: str, backend: str, known: PlannedBackends) -> None:

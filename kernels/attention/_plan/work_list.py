@@ -174,8 +174,10 @@ class WorkList:
     @property
     def arrivals(self) -> torch.Tensor | None:
         """Counters of parts, one for each merge and head of keys; None: a second kernel merges."""
-        if self._abandoned and self._arrivals is not None:
-            self._arrivals.zero_()
+        if self._abandoned:
+            # Persistent kernels of prefill count in the first item.
+            counters = self.items[:1, -2:] if self._arrivals is None else self._arrivals
+            counters.zero_()
         self._abandoned = False
         return self._arrivals
 

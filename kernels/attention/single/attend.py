@@ -8,13 +8,15 @@ import torch
 
 from fictl.op import KernelModule
 
+from .._arguments.head_scales import NO_SCALES, HeadScales
 from .._arguments.lse import lse_for_kernel
 from .._arguments.options import Options
-from .._plan.attention import Attention, Work
+from .._backends import AUTO
+from .._plan.attention import Attention
 from .._plan.lengths import Lengths
+from .._plan.prefill import prefill_work
 from .._plan.tensors import Place
 from .._plan.workspace import Scratch
-from .._tiles import tile_rows
 from .._variant.variant import Variant
 from .._wrapper.masks import check_bits
 from .plans import Plans, stream_of
@@ -42,7 +44,9 @@ def attend_one(
     *,
     hnd: bool,
     why: str,
+    backend: str = AUTO,
     mask: torch.Tensor | None = None,
+    head_scales: HeadScales = NO_SCALES,
     scale: float,
     v_scale: float,
     out: torch.Tensor | None,
@@ -55,8 +59,8 @@ def attend_one(
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Compute (out, lse), the second where it is asked for. `mask` is packed."""
     device, q_len, stream = q.device, q.shape[0], stream_of(q.device)
-    kv_len = k.shape[1 if hnd else 0]
-    key = (kernel, op, device, stream, q_len, kv_len, hnd, chosen, mask is not None, variant)
+    kv_len, masked = k.shape[1 if hnd else 0], mask is not None
+    key = (kernel, op, device, stream, q_len, kv_len, hnd, chosen, masked, backend, variant)
     kept = None if stream is None else PLANS.find(key)
     attention = kept
     if attention is None:
@@ -64,7 +68,7 @@ def attend_one(
         attention = Attention(
             op, kernel, device, place=Place(hnd=hnd), scratch=scratch, variant=variant
         )
-        _plan_one(attention, chosen, q_len, kv_len, mask is not None, why)
+        _plan_one(attention, (chosen, q_len, kv_len, masked), backend, why)
     if mask is not None:
         check_bits(op, mask, attention.counts.mask_end)
     written = lse_for_kernel(op, lse, q) if return_lse else None
@@ -76,6 +80,7 @@ def attend_one(
         lse=written,
         mask=mask,
         sinks=sinks,
+        head_scales=head_scales,
         scale=scale,
         v_scale=v_scale,
         scalars=scalars,
@@ -87,13 +92,24 @@ def attend_one(
 
 
 def _plan_one(
-    attention: Attention, chosen: Options, q_len: int, kv_len: int, masked: bool, why: str
+    attention: Attention, call: tuple[Options, int, int, bool], backend: str, why: str
 ) -> None:
-    rows = tile_rows(q_len, 1, chosen.group, chosen.head_dim)
+    chosen, q_len, kv_len, masked = call
     # Why not in inference mode: its tensors could not be written outside of it.
     with torch.inference_mode(False):
         one = Lengths(1, torch.tensor([0, kv_len], dtype=torch.int32), q_len=q_len)
-        attention.plan(Work(one, chosen, rows, masked, why))
+        work = prefill_work(
+            attention.op,
+            attention.device,
+            backend,
+            one,
+            chosen,
+            q_len,
+            masked,
+            attention.has_variant,
+            why,
+        )
+        attention.plan(work)
 
 
 def mask_of_one(

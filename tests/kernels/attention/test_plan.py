@@ -88,7 +88,8 @@ def _check_parts(made: Plan, options: dict[str, int]) -> None:
         assert [each.end for each in parts[:-1]] == [each.begin for each in parts[1:]]
         assert all((each.q_start, each.kv_len) == (merge.q_start, merge.kv_len) for each in parts)
         places[merge.partial : merge.partial + rows * merge.parts] += 1
-        assert {made.merges[item.merge] for item in parts} == {merge}
+        if options["rows"] <= 16:  # Decoding merges by itself.
+            assert {made.merges[item.merge] for item in parts} == {merge}
     assert sum(merge.parts for merge in merges) == sum(item.partial >= 0 for item in made.work)
     assert int(places.max() if len(places) else 0) <= 1
 

@@ -373,7 +373,7 @@ __global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaSha
     const Item item = problem.items[at];
     if (item.request < 0) return;
     decode_fma_item(problem, item, kv_head, sums, states, {parts});
-    at = item.next;
+    at = item.chain.next;
     if (at != 0) __syncthreads();  // Why: the next item's sums go where this one's are read.
   } while (at != 0);
 }

@@ -25,7 +25,7 @@ namespace fictl::attention {
 
 template <typename Config>
 __device__ unsigned* arrivals_of(const Problem<Config>& problem, const Item& item, int kv_head) {
-  return problem.arrivals + int64_t{item.merge} * problem.kv_heads + kv_head;
+  return problem.arrivals + int64_t{item.chain.merge} * problem.kv_heads + kv_head;
 }
 
 // Asks for what the end of a part reads, at its beginning: the tile's merge and its counter.
@@ -33,7 +33,7 @@ template <typename Config>
 __device__ void prefetch_end_of_part(const Problem<Config>& problem, const Item& item,
                                      int kv_head) {
   if (problem.arrivals == nullptr || item.partial < 0 || threadIdx.x != 0) return;
-  device::prefetch_l2(problem.merges + item.merge);
+  device::prefetch_l2(problem.merges + item.chain.merge);
   device::prefetch_l2(arrivals_of(problem, item, kv_head));
 }
 
@@ -98,7 +98,7 @@ template <int kThreads, int kLoads, typename Config>
 __device__ void merge_if_last(const Problem<Config>& problem, const Item& item, int kv_head,
                               PartStaging<kThreads, kLoads> staging) {
   if (problem.arrivals == nullptr || item.partial < 0) return;
-  const Merge merge = problem.merges[item.merge];
+  const Merge merge = problem.merges[item.chain.merge];
   if (!is_last_part(problem, item, kv_head, merge.parts)) return;
   constexpr int kLanes = Config::kHeadDim / MergedPart::kOf;
   for (int start = 0; start < merge.rows * kLanes; start += kThreads) {

@@ -123,7 +123,8 @@ class Planner {
 
   // Writes the list, into room for sizes().items and sizes().merges.
   void write(Item* items, Merge* merges) const {
-    const Item none = {-1, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0};
+    Item none{};
+    none.request = none.partial = -1;
     if (!pieces_.empty()) {
       std::fill_n(items, sizes_.items, none);
       std::fill_n(merges, sizes_.merges, Merge{});
@@ -144,7 +145,7 @@ class Planner {
         item->end = part + 1 < parts ? item->begin + length : tile.item.end;
         item->partial = parts > 1 ? partial : -1;
         if (parts > 1) {
-          item->merge = static_cast<int>(merge - merges) - 1;
+          if (decodes()) item->chain.merge = static_cast<int>(merge - merges) - 1;
           partial += tile.rows;
         }
         ++item;
@@ -490,7 +491,7 @@ class Planner {
     for (const Shares::Piece& piece : pieces_) {
       const bool follows = piece.worker == worker;
       const int at = follows ? follower++ : piece.worker;
-      if (follows) last->next = at;
+      if (follows) last->chain.next = at;
       worker = piece.worker;
       const Tile& tile = tiles_[piece.tile];
       last = &items[at];
@@ -502,7 +503,7 @@ class Planner {
       if (piece.first == 0) merges[++merge] = merge_of(tile, partial, 0);
       ++merges[merge].parts;
       last->partial = partial;
-      last->merge = merge;
+      last->chain.merge = merge;
       partial += tile.rows;
     }
   }

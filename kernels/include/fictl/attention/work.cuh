@@ -18,6 +18,12 @@
 
 namespace fictl::attention {
 
+// What comes after an item of decoding.
+struct Chain {
+  int32_t merge;  // the number of the tile's merge, where the item's `partial` is not -1
+  int32_t next;   // the item that the same blocks take after it; 0: none
+};
+
 struct alignas(16) Item {
   int32_t request;  // -1: none, the list is padded with these
   int32_t row;      // the tile's first
@@ -28,10 +34,14 @@ struct alignas(16) Item {
   int32_t begin;  // the first position of the keys
   int32_t end;    // and one past the last
   int32_t
-      partial;    // where the tile's rows begin among the partial ones; -1: it is the whole result
-  int32_t mask;   // the byte at which the request's custom mask begins
-  int32_t merge;  // the number of the tile's merge, where `partial` is not -1
-  int32_t next;   // the item that the same blocks take after this one; 0: none
+      partial;   // where the tile's rows begin among the partial ones; -1: it is the whole result
+  int32_t mask;  // the byte at which the request's custom mask begins
+  union {
+    // Of the list's first item, for persistent kernels of prefill: tiles taken, and blocks that
+    // have ended. Zero between launches.
+    int32_t counts[2];
+    Chain chain;  // of decoding
+  };
 };
 
 // The parts of a tile: the row r of part i is at partial + i * rows + r.
