@@ -58,6 +58,9 @@ CUDA_CORES = (
 # Heads to a head of keys up to which CUDA cores are chosen; beyond, tensor cores have enough rows.
 MOST_HEADS_ON_CUDA_CORES = 3
 
+# Rows of the tiles of decoding; taller ones are prefill's.
+DECODE_ROWS = 16
+
 # A box of the copy engine holds whole patterns of the swizzle.
 _BOX_ROWS = 8
 _EMULATED_SMS = 4

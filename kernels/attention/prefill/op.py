@@ -40,7 +40,8 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
     qo_indptr_buf, kv_indptr_buf: on the GPU, (requests + 1,): plan() copies its own there where
         use_cuda_graph is set.
     custom_mask_buf: uint8 on the GPU: likewise, where there are masks. mask_indptr_buf: ignored.
-    backend: "auto" and "fa2" are the same.
+    backend: "fa2" has the kernels of mma.sync, for any GPU from sm_80 on, "fa3" those of Hopper,
+        and "auto" chooses.
     jit_args, jit_kwargs, variant_owns_mask: FlashInfer's own, which are refused.
     variant: what define_variant() returned.
     """

@@ -109,27 +109,31 @@ def test_pages_of_one_slot_do_without_that_dimension(tensor_cores: Kernel) -> No
 @pytest.mark.parametrize(
     ("heads", "options", "expected"),
     [
-        (2, {}, (True, 16)),
-        (8, {}, (True, 16)),
-        (64, {}, (True, 64)),
-        (2, {"backend": "fa2"}, (False, 1)),
-        (6, {"backend": "fa2"}, (False, 3)),
-        (8, {"backend": "fa2"}, (True, 16)),
-        (2, {"backend": "fa2", "use_tensor_cores": True}, (True, 16)),
+        (2, {}, (True, 16, "fa2")),
+        (8, {}, (True, 16, "fa2")),
+        (64, {}, (True, 64, "fa2")),
+        (192, {}, (True, 192, "fa3")),
+        (2, {"backend": "fa2"}, (False, 1, "fa2")),
+        (6, {"backend": "fa2"}, (False, 3, "fa2")),
+        (8, {"backend": "fa2"}, (True, 16, "fa2")),
+        (192, {"backend": "fa2"}, (True, 128, "fa2")),
+        (2, {"backend": "fa2", "use_tensor_cores": True}, (True, 16, "fa2")),
+        (2, {"backend": "fa3"}, (True, 16, "fa3")),
+        (8, {"backend": "fa3", "use_tensor_cores": True}, (True, 16, "fa3")),
     ],
 )
 def test_decoding_is_on_tensor_cores_unless_others_are_asked_for(
     heads: int,
     options: dict[str, Any],
-    expected: tuple[bool, int],
+    expected: tuple[bool, int, str],
     tensor_cores: Kernel,
     cuda_cores: Kernel,
 ) -> None:
     made = decode.BatchDecodeWithPagedKVCacheWrapper(workspace(), **options)
     made.plan(PAGES, INDICES, LAST, heads, KV_HEADS, DIM, PAGE)
     made.run(q(2, heads), cache())
-    used, rows = expected
-    assert (made.use_tensor_cores, made.resolved_backend) == (used, "fa2")
+    used, rows, word = expected
+    assert (made.use_tensor_cores, made.resolved_backend) == (used, word)
     kernel = tensor_cores if used else cuda_cores
     assert (len(kernel.calls), kernel.configs[-1].rows) == (1, rows)
 
