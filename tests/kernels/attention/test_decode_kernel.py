@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 import torch
 
+from fictl.emu.schedule import all_schedules
+from fictl.jit.emulation import emulated_device
 from fictl.kernels.attention._config import Config
 from fictl.kernels.attention.decode.jit import module as cuda_cores
 from fictl.kernels.attention.prefill.jit import module as tensor_cores
@@ -137,7 +139,9 @@ def test_parts_are_added_in_their_order_whichever_ends_last(config: Config, devi
     work = WorkList(batch, config.rows, (16, 70, 71, 140, 200, 260))
     out, lse = _attend(config, work, merges_apart=True)
     assert_attends((out, lse), batch.expected())
-    for _ in range(2):
+    for schedule in all_schedules():
+        if device == "cpu":
+            emulated_device().run_under(schedule)
         again, sums = _attend(config, work)
         assert torch.equal(again, out)
         assert torch.equal(sums, lse)
@@ -161,7 +165,7 @@ def test_more_workers_than_items_are_refused(device: str) -> None:
         _attend(PAGED, work)
 
 
-@pytest.mark.parametrize("config", [PAGED, SMALL_GROUP], ids=["tensor cores", "CUDA cores"])
+@pytest.mark.parametrize("config", [PAGED, SMALL_GROUP, Config(BF16, BF16, BF16, 128, True, 16)])
 def test_more_parts_than_a_thread_loads_at_once(config: Config, device: str) -> None:
     batch = Batch((1,), (330,), _shape(config, 2), device)
     work = WorkList(batch, config.rows, tuple(range(8, 330, 8)))

@@ -16,6 +16,7 @@ from fictl.toolchain import find_tool
 
 HALF, BF16 = torch.float16, torch.bfloat16
 CONFIGS = (
+    Config(BF16, BF16, BF16, 128, True, 16),
     Config(BF16, BF16, BF16, 128, True, 128),
     Config(HALF, HALF, HALF, 256, True, 64, rope=True),
 )

@@ -387,15 +387,15 @@ __device__ void decode_item(const Problem<Config>& problem, const Item& item, in
   using Stages = DecodeStages<Config>;
   using QueryTile = typename DecodeShared<Config>::QueryTile;
   constexpr int kStages = Shape::kStages;
-  prefetch_end_of_part(problem, item, kv_head);
-  const QueryTile q = shared.queries();
-  copy_queries<Shape::kThreads>(q, problem, item, kv_head);
-  device::copy_commit();
-
+  // Why found before anything else: the first keys wait for their pages.
   const Stages stages(problem, item, kv_head, shared.start);
   typename Stages::Found found[kStages];
 #pragma unroll
   for (int i = 0; i < kStages; ++i) stages.find(i, found[i]);
+  prefetch_end_of_part(problem, item, kv_head);
+  const QueryTile q = shared.queries();
+  copy_queries<Shape::kThreads>(q, problem, item, kv_head);
+  device::copy_commit();
 #pragma unroll
   for (int i = 0; i < kStages; ++i) {
     stages.copy_keys(i, i, found[i]);

@@ -50,7 +50,10 @@ struct DecodeShape {
       kWarps * kRows * (kSumsPitch + 2) * static_cast<int>(sizeof(float));
 
   // In a merge the ring has parts: 16 bytes for each thread and load in flight.
-  static constexpr int kMergeLoads = kRingBytes >= 16 * 16 * kThreads ? 16 : 8;
+  static constexpr int kMergeRoom = kRingBytes / (16 * kThreads);
+  static constexpr int kMergeLoads = kDim >= 128 && kMergeRoom >= 32 ? 32
+                                     : kMergeRoom >= 16              ? 16
+                                                                     : 8;
   static constexpr int kMergeBytes = 16 * kMergeLoads * kThreads;
   static_assert(kMergeBytes <= kRingBytes, "the parts take the place of the ring");
 

@@ -11,7 +11,7 @@
 // it is for the other threads. They load past L1, which may hold lines of earlier merges.
 //
 // Traffic: 4 bytes an element and part, from L2: up to 49 parts are one block's, 200 KiB, where a
-// request has the whole of an H200. So that a thread has up to 16 loads of 16 bytes in flight, they
+// request has the whole of an H200. So that a thread has up to 32 loads of 16 bytes in flight, they
 // go to shared memory, to a place that no other thread reads. In registers they would make those of
 // the loop over the keys spill.
 #pragma once
