@@ -53,6 +53,7 @@ def _odd_ragged(tokens: int, kv_tokens: int, requests: int) -> Case:
         "num_qo_heads": 6,
         "num_kv_heads": 2,
         "head_dim_qk": _DIM,
+        "head_dim_vo": _DIM,
     }
     return Case(_RAGGED, sizes, "bfloat16")
 
@@ -73,6 +74,7 @@ def _ragged(
         "num_qo_heads": heads,
         "num_kv_heads": kv_heads,
         "head_dim_qk": _DIM,
+        "head_dim_vo": _DIM,
     }
     if passing:
         sizes["mask_bits"] = requests * length**2

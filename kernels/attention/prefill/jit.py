@@ -10,6 +10,7 @@ from fictl.jit import JitSpec
 from fictl.op import module_spec
 
 from .._config import Config
+from .._sm90_tiles import of_heads
 from .._tiles import aot_rows
 
 
@@ -32,3 +33,16 @@ def aot() -> Iterator[JitSpec]:
         for paged in (True, False):
             for rows in aot_rows(128):
                 yield module(Config(dtype, dtype, dtype, 128, paged, rows))
+            for known in of_heads(128, 128):
+                yield module(
+                    Config(
+                        dtype,
+                        dtype,
+                        dtype,
+                        128,
+                        paged,
+                        known.rows,
+                        backend="sm90",
+                        keys=known.keys,
+                    )
+                )

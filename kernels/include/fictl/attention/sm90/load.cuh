@@ -83,23 +83,25 @@ class BoxLoader {
     }
   }
 
-  // Lane j has box j, and so on: each looks up its own page.
+  // Lane j has box j: each looks up its own page. Boxes behind the last key stay what
+  // they were: nobody sees their keys, and consumers make their values zero.
   template <int kDim, typename T>
   __device__ void load(const PagedKeys<T>& keys, const CUtensorMap& map, unsigned char* stage,
                        device::Mbarrier& full, int first) const {
+    static_assert(Tile::kKeys / 8 <= 32, "a lane for each box");
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    if (lane == 0) full.arrive_and_expect(kDim / kPanel * Tile::kKeyPanel);
+    const int row = lane * loads_.box_rows;
+    const bool is_used = row < min(kv_len_ - first, Tile::kKeys);
+    const int boxes = __popc(__ballot_sync(~0u, is_used));
+    if (lane == 0) full.arrive_and_expect(kDim / kPanel * boxes * loads_.box_rows * kRowBytes);
     __syncwarp();
-    for (int row = lane * loads_.box_rows; row < Tile::kKeys; row += 32 * loads_.box_rows) {
-      const int position = first + row;
-      const device::Divisor::Result at = keys.page_size.divide(position);
-      // A page that there is none of: its slots are zero.
-      const int page = position < kv_len_ ? keys.pages[start_ + at.quotient] : loads_.page_count;
+    if (!is_used) return;
+    const device::Divisor::Result at = keys.page_size.divide(first + row);
+    const int page = keys.pages[start_ + at.quotient];
 #pragma unroll
-      for (int panel = 0; panel < kDim / kPanel; ++panel) {
-        device::load_tensor(stage + panel * Tile::kKeyPanel + row * kRowBytes, map, full,
-                            panel * kPanel, at.remainder, kv_head_, page, kHint);
-      }
+    for (int panel = 0; panel < kDim / kPanel; ++panel) {
+      device::load_tensor(stage + panel * Tile::kKeyPanel + row * kRowBytes, map, full,
+                          panel * kPanel, at.remainder, kv_head_, page, kHint);
     }
   }
 

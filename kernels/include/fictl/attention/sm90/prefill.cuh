@@ -90,7 +90,6 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   loads.tile_rows = Tile::kRows / group * group;
   loads.box_rows = 1;
   if constexpr (!Tile::kGathers) loads.box_rows = sm90::box_rows<Tile>(problem.keys);
-  loads.page_count = static_cast<int>(extents.keys);
 
   CUtensorMap maps[3] = {};
   cudaError_t status = sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group,
