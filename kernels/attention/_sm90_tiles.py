@@ -11,14 +11,18 @@ from ._tiles import Tile
 SM90 = (
     Tile(192, 64, 64, keys=128, warp_rows=16, blocks=1),
     Tile(128, 64, 64, keys=128, warp_rows=16, blocks=1),
-    Tile(128, 128, 128, keys=128, warp_rows=16, blocks=1, aot=True),
-    Tile(128, 128, 128, keys=176, warp_rows=16, blocks=1, aot=True),
+    Tile(128, 128, 128, keys=128, warp_rows=16, blocks=1),
+    Tile(128, 128, 128, keys=176, warp_rows=16, blocks=1),
     Tile(128, 192, 128, keys=128, warp_rows=16, blocks=1),
     Tile(128, 256, 256, keys=80, warp_rows=16, blocks=1),
+    Tile(128, 256, 256, keys=64, warp_rows=16, blocks=1),
 )
-_TWO_WARPGROUPS = 128  # rows
 # A box of the copy engine holds whole patterns of the swizzle.
 _BOX_ROWS = 8
+# Shared memory of a block, less what tiles are aligned by.
+_ROOM = 232448 - 2048
+# What the addresses of a row take that is gathered, of its key and its value in three stages.
+_ADDRESS_BYTES = 48
 
 
 def tile(rows: int, keys: int, head_dim: int, head_dim_v: int) -> Tile:
@@ -40,17 +44,34 @@ def of_heads(head_dim: int, head_dim_v: int) -> tuple[Tile, ...]:
     )
 
 
-def choose(head_dim: int, head_dim_v: int, *, group: int, sees_all: bool, simple: bool) -> Tile:
+def choose(
+    head_dim: int,
+    head_dim_v: int,
+    *,
+    group: int,
+    sees_all: bool,
+    simple: bool,
+    gathers: bool = False,
+) -> Tile:
     """Choose the tile.
 
     sees_all: every query sees every key: long stages then have no half that is masked.
-    simple: scores are neither transformed nor masked singly, for which three warpgroups have no
-        registers.
+    simple: scores are neither transformed nor masked singly: that takes registers, which the
+        smallest tile leaves.
+    gathers: rows of keys are copied one by one, and the tile leaves room for their addresses.
     """
     known = [each for each in of_heads(head_dim, head_dim_v) if each.rows >= group]
+    if gathers:
+        known = [each for each in known if _has_room_for_addresses(each)]
     if not simple:
-        known = [each for each in known if each.rows <= _TWO_WARPGROUPS] or known
-    return max(known, key=lambda each: each.keys) if sees_all and simple else known[0]
+        return min(known, key=lambda each: (each.rows, each.keys))
+    return max(known, key=lambda each: each.keys) if sees_all else known[0]
+
+
+def _has_room_for_addresses(known: Tile) -> bool:
+    """Tell whether the addresses of rows fit shared memory beside queries and two stages."""
+    stage = known.keys * (known.head_dim + known.head_dim_v)
+    return 2 * (known.rows * known.head_dim + 2 * stage) + _ADDRESS_BYTES * known.keys <= _ROOM
 
 
 def rows_in_use(rows: int, group: int) -> int:

@@ -20,7 +20,7 @@ from .alibi import alibi_slopes
 from .frozen import frozen_values
 from .lengths import Indices, Lengths
 from .page_table import check_pages
-from .tensors import Place, check_tensors
+from .tensors import Place, addressable, check_tensors
 from .work_list import Counts, Tiling, WorkList
 from .workspace import Partials, Scratch, check_workspace, integers, partial_bytes
 
@@ -210,6 +210,8 @@ class Attention:
             )
         if pages is not None and self._validates:
             self._validate(pages, k)
+        if work.backend == "sm90":
+            q, k, v = map(addressable, (q, k, v))
         assert self._kernel is not None
         try:
             self._kernel.attend(

@@ -6,7 +6,7 @@ import torch
 
 from .._arguments.options import Options
 from .._backends import AUTO, FEW_ROWS, PREFILL
-from .._sm90_tiles import choose
+from .._sm90_tiles import choose, gathers
 from .._tiles import tile_rows
 from .attention import Work
 from .lengths import Lengths
@@ -48,5 +48,6 @@ def prefill_work(
         group=chosen.group,
         sees_all=not chosen.causal and chosen.window_left < 0 and not lengths.page_size,
         simple=is_plain and not masked and not has_variant,
+        gathers=gathers(choice.backend, lengths.page_size > 0, lengths.page_size),
     )
     return work._replace(rows=tile.rows, keys=tile.keys)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import pytest
 import torch
 
+from fictl.kernels.attention import _tiles
 from fictl.kernels.attention._config import Config
 from fictl.kernels.attention._head_dims import cuda_cores_misfit, misfit, value_parts
 from fictl.kernels.attention._tiles import TENSOR_CORES, shared_bytes, tile, tile_rows
+from fictl.kernels.attention.cascade.op import MultiLevelCascadeAttentionWrapper
+from fictl.kernels.attention.single.op import single_prefill_with_kv_cache
 
 from .launched import FREQUENCIES, attend, shape_of
-from .reference import Batch, assert_attends
+from .reference import Batch, Shape, assert_attends, workspace
 from .work_lists import WorkList
 
 HALF, BF16, E4M3 = torch.float16, torch.bfloat16, torch.float8_e4m3fn
@@ -104,6 +108,38 @@ def test_heads_of_any_size(random: Random, device: str) -> None:
             _check(config, random, device)
 
 
+def test_one_request_with_a_soft_cap(device: str) -> None:
+    batch = Batch([9], [33], Shape(40, 3, 1, dim_v=24), device)
+    found = single_prefill_with_kv_cache(
+        batch.q, *batch.ragged(), causal=True, logits_soft_cap=5.0, return_lse=True
+    )
+    assert_attends(found, batch.expected(causal=True, logits_soft_cap=5.0))
+
+
+def test_a_cascade_merges_heads_of_values(device: str) -> None:
+    """Two levels of the same requests: the first has the first pages of each, the second the rest."""
+    batch = Batch([2, 3], [70, 21], Shape(48, 2, 1, page_size=16, dim_v=32), device)
+    begins, pages, last = batch.page_table()
+    first = torch.cat([pages[:2], pages[5:6]])
+    own = torch.cat([pages[2:5], pages[6:]])
+    made = MultiLevelCascadeAttentionWrapper(2, workspace(device))
+    made.plan(
+        [batch.qo_indptr] * 2,
+        [torch.tensor([0, 2, 3]), torch.tensor([0, 3, 4])],
+        [first, own],
+        [torch.tensor([16, 16]), last],
+        2,
+        1,
+        48,
+        16,
+        causal=True,
+        q_data_type=torch.bfloat16,
+        head_dim_vo=32,
+    )
+    assert begins.tolist() == [0, 5, 7]
+    assert_attends(made.run(batch.q, batch.caches()), batch.expected(causal=True))
+
+
 def _lacks(rows: int, dim: int, dim_v: int) -> bool:
     try:
         tile(rows, dim, head_dim_v=dim_v)
@@ -126,8 +162,6 @@ def _lacks(rows: int, dim: int, dim_v: int) -> bool:
 def test_a_refusal_says_what_fits(
     dims: tuple[int, int], options: dict[str, int], message: str
 ) -> None:
-    import re
-
     assert re.search(message, misfit(*dims, **options))
 
 
@@ -143,8 +177,6 @@ def test_long_heads_take_short_tiles_where_shared_memory_is_short(
     tall = tile(64, 512)
     assert shared_bytes(tall, 512, 512) == 160 * 1024
     assert tile_rows(100, 1, 1, 512) == 64
-    from fictl.kernels.attention import _tiles
-
     monkeypatch.setattr(_tiles, "_shared_bytes_of", lambda _: 99 * 1024)
     small = torch.device("cuda", 77)
     assert tile_rows(100, 1, 1, 512, 512, small) == 16

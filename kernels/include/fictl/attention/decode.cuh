@@ -483,7 +483,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   int at = block / problem.kv_heads;
   do {
     const int kv_head = block % problem.kv_heads;
-    const int first_value = Shape::first_value(static_cast<int>(blockIdx.x % Shape::kParts));
+    const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
     const Item item = problem.items[at];
     if (item.request < 0) return;
     decode_item(problem, item, kv_head, first_value, shared);

@@ -48,7 +48,7 @@ struct DecodeShape : DecodeHead<Config> {
   // Blocks on an SM. Three leave 168 registers a thread; conversions need more.
   static constexpr int kBlocks = kNarrow && kMost > 64 && !kLarge ? 2 : 3;
 
-  // Of a warp's keys, and of its values.
+  // Bytes of a warp's keys, and of its values.
   static constexpr int kKeysBytes = kKeys * Head::kColumns * static_cast<int>(sizeof(KV));
   static constexpr int kValuesBytes = kKeys * Head::kValueColumns * static_cast<int>(sizeof(KV));
   static_assert(!kEven || (kKeysBytes & (kKeysBytes - 1)) == 0,

@@ -3,12 +3,10 @@
 // A tile's rows are as many columns as tensor cores take in steps; those beyond a head's elements
 // are zeros. A head of more values than one block has registers for is shared out to blocks. Each
 // computes all scores, and sums up its own part of the values. Parts are equally long: where the
-// elements do not divide, the last one starts earlier, and some elements are computed twice.
+// elements do not divide, the second starts earlier, and some elements are computed twice.
 #pragma once
 
 #include <type_traits>
-
-#include <cuda_runtime.h>
 
 namespace fictl::attention {
 
@@ -52,15 +50,11 @@ struct HeadShape {
   // Blocks that share out a head of values, and the values of each.
   static constexpr int kParts = value_parts(kValueDim);
   static constexpr int kValues = rounded_up((kValueDim + kParts - 1) / kParts, kChunk);
+  static_assert(kParts <= 2, "the second part ends with the head");
+  static constexpr int kPartStep = kValueDim - kValues;
 
   static constexpr int kColumns = rounded_up(kDim, kStep);
   static constexpr int kValueColumns = rounded_up(kValues, kStep);
-
-  // The first value of a part.
-  __host__ __device__ static constexpr int first_value(int part) {
-    if (kParts == 1) return 0;
-    return (part + 1) * kValues <= kValueDim ? part * kValues : kValueDim - kValues;
-  }
 };
 
 }  // namespace fictl::attention

@@ -449,7 +449,7 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
   device::pdl_wait();
   const int block = static_cast<int>(blockIdx.x / Shape::kParts);
   const int kv_head = block % problem.kv_heads;
-  const int first_value = Shape::first_value(static_cast<int>(blockIdx.x % Shape::kParts));
+  const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
   // Why in shared memory: what is looked at once a tile, or at the end, would take a tenth of the
   // registers.
   __shared__ Item item;

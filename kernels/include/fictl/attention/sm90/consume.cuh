@@ -143,16 +143,16 @@ class Consumer {
     RowSoftmax softmax;
 #pragma unroll
     for (float& sum : products.sums) sum = 0.0f;
-    if (stages.count > 0) {
-      multiply(products, softmax, work, stages);
-      if constexpr (Tile::kOutsApart) release_queries();
-    }
+    // Without keys, too: outputs may take the queries' place.
+    shared_.query_ring.wait_full(query_at_);
+    if (stages.count > 0) multiply(products, softmax, work, stages);
+    if constexpr (Tile::kOutsApart) release_queries();
     TileStore<Tile, Config>(shared_, problem_, work, rows_, loads_.tile_rows)
         .store(products.sums, softmax);
     if constexpr (!Tile::kOutsApart) {
       // The copy engine writes the queries where these threads have written and read outputs.
       device::fence_async_shared();
-      if (stages.count > 0) release_queries();
+      release_queries();
     }
   }
 
@@ -172,7 +172,6 @@ class Consumer {
              first < plain.first || first + Tile::kKeys - 1 > plain.last);
     };
 
-    shared_.query_ring.wait_full(query_at_);
     wait_full(shared_.key_ring, key_at_);
     products.pin_scores();
     device::wgmma_begin();
