@@ -229,16 +229,17 @@ class Consumer {
     softmax.weigh(scores, Variant::kTransforms ? 1.0f : problem_.scale * kLog2E, factors);
   }
 
-  // Makes values behind the request's last key zero: their weights are 0, but they may be NaN.
+  // Makes values behind the request's last key zero: their weights are 0, but they may be NaN. Those
+  // behind the item's are its own: a causal tile mostly ends within a stage, and has none to clear.
   __device__ __forceinline__ void clear_values(const Item& item, Stages stages) {
     const int first = stages.base + (stages.count - 1) * Tile::kKeys;
-    if (first + Tile::kKeys <= item.end) return;
+    if (first + Tile::kKeys <= item.kv_len) return;
     wait_full(shared_.value_ring, value_at_);
     unsigned char* values = shared_.values[value_at_.stage];
     constexpr int kChunks = Tile::kValueDim / kPanel * 8;
     constexpr int kConsumerThreads = Tile::kConsumers * device::kWarpgroup;
     const int thread = rows_.first / device::kWgmmaM * device::kWarpgroup + rows_.thread;
-    for (int i = (item.end - first) * kChunks + thread; i < Tile::kKeys * kChunks;
+    for (int i = (item.kv_len - first) * kChunks + thread; i < Tile::kKeys * kChunks;
          i += kConsumerThreads) {
       const int row = i / kChunks, chunk = i % kChunks;
       unsigned char* to = values + chunk / 8 * Tile::kKeyPanel + row * kRowBytes + chunk % 8 * 16;
