@@ -21,7 +21,7 @@ namespace fictl::attention::sm90 {
 // Keys and values of a section. Of causal tiles, half of L2 and more: many heads have enough long
 // tiles to begin with. Where all queries see all keys, tiles of a head read the same keys at the
 // same time: with few heads at once, L2 serves several SMs by one read.
-__device__ constexpr int section_bytes(bool causal) { return causal ? 32 << 20 : 8 << 20; }
+__device__ constexpr int section_bytes(bool causal) { return causal ? 32 << 20 : 4 << 20; }
 
 class WorkOrder {
  public:
