@@ -91,7 +91,7 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   loads.box_rows = 1;
   if constexpr (!Tile::kGathers) sm90::plan_boxes<Tile>(problem.keys, problem.kv_heads, &loads);
 
-  // Of tensors without elements there is no map, and nothing is loaded.
+  // Tensors without elements have no map, and nothing of them is loaded.
   CUtensorMap maps[3] = {};
   cudaError_t status = cudaSuccess;
   if (extents.queries > 0) {

@@ -84,7 +84,7 @@ struct Tile {
   static constexpr int kProducerRegisters = kConsumers == 2 ? (kWidens ? 56 : 40) : 32;
   static constexpr int kConsumerRegisters = kConsumers == 2 ? (kWidens ? 224 : 232) : 160;
 
-  // Whether the warpgroups take turns at issuing products, so that the softmax of one lies under
+  // The warpgroups take turns at issuing products, so that the softmax of one lies under
   // the products of the other. Sums of more dims leave the tensor cores no gap to fill.
   static constexpr bool kPingPong = kValueDim <= 128;
 
