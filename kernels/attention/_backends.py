@@ -61,10 +61,8 @@ def _fits_sm90(
         return f"{group} heads to one of the keys, {tallest} at most"
     if positions == "ROPE_LLAMA":
         return "rotation as keys are loaded"
-    if kv in EIGHTHS and head_dim > 128:
-        return f"keys of {_plain(kv)} of heads of {head_dim}"
-    if q in EIGHTHS:
-        return f"queries of {_plain(q)}"
+    if kv in EIGHTHS and (head_dim != head_dim_v or head_dim > 128):
+        return f"keys of {_plain(kv)} of heads of {head_dim}, and of {head_dim_v} for values"
     return not few_rows or f"{FEW_ROWS} rows or fewer a request"
 
 
@@ -75,7 +73,7 @@ def _plain(dtype: torch.dtype) -> str:
 # sm90: wgmma and bulk copies; sm80: mma.sync.
 PREFILL = PlannedBackends(
     {"sm90": "9.0a", "sm80": ""},
-    facts=("head_dim", "head_dim_v", "group", "positions", "q", "kv", "few_rows"),
+    facts=("head_dim", "head_dim_v", "group", "positions", "kv", "few_rows"),
     checks={"sm90": _fits_sm90},
     names={"fa2": ("sm80",), "fa3": ("sm90",)},
 )

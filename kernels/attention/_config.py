@@ -26,7 +26,7 @@ class Config:
     `rows` is the height of a tile, one of _tiles.py. On CUDA cores it is how many heads of queries
     share a head of keys. `head_dim` is the size of a head of queries and keys, and `head_dim_v` of
     values; 0 is the same size. `keys` are those of a stage on Hopper, where there are several tiles
-    of a height. `gathers`: rows of keys are copied one by one, of pages of any size.
+    of a height, and `gathers` tells that their rows are copied one by one, of pages of any size.
     """
 
     q: torch.dtype
@@ -43,8 +43,8 @@ class Config:
     tensor_cores: bool = True
     head_dim_v: int = 0
     backend: str = "sm80"
-    gathers: bool = False
     keys: int = 0
+    gathers: bool = False
 
     def __post_init__(self) -> None:
         for name, dtype, accepted in (("q", self.q, TYPES), ("k and v", self.kv, TYPES)):
@@ -81,6 +81,7 @@ class Config:
             "warp_rows": self.tile.warp_rows,
             "rope": "true" if self.rope else "false",
             "gathers": self.gathers,
+            "fp8": self.backend == "sm90" and self.q in EIGHTHS,
         }
 
     def _variants(self) -> list[str]:

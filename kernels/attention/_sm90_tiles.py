@@ -6,23 +6,22 @@ from functools import cache
 
 from ._tiles import Tile
 
+# For fp8 where scores are transformed or masked: sums of stages leave few registers.
+_SMALL = Tile(128, 128, 128, keys=64, warp_rows=16, blocks=1)
 # sm90/prefill.cuh: warpgroups of 64 rows, and a block an SM. Heads are of whole panels of 64. Of
 # several tiles for the same heads the first is for most; choose() says when others are.
 SM90 = (
     Tile(192, 64, 64, keys=128, warp_rows=16, blocks=1),
     Tile(128, 64, 64, keys=128, warp_rows=16, blocks=1),
     Tile(128, 128, 128, keys=128, warp_rows=16, blocks=1),
-    Tile(128, 128, 128, keys=176, warp_rows=16, blocks=1),
+    _SMALL,
     Tile(128, 192, 128, keys=128, warp_rows=16, blocks=1),
     Tile(128, 256, 256, keys=80, warp_rows=16, blocks=1),
     Tile(128, 256, 256, keys=64, warp_rows=16, blocks=1),
 )
 # A box of the copy engine holds whole patterns of the swizzle.
 _BOX_ROWS = 8
-# Shared memory of a block, less what tiles are aligned by.
-_ROOM = 232448 - 2048
-# What the addresses of a row take that is gathered, of its key and its value in three stages.
-_ADDRESS_BYTES = 48
+_TWO_WARPGROUPS = 128  # rows
 
 
 def tile(rows: int, keys: int, head_dim: int, head_dim_v: int) -> Tile:
@@ -49,29 +48,25 @@ def choose(
     head_dim_v: int,
     *,
     group: int,
-    sees_all: bool,
     simple: bool,
-    gathers: bool = False,
+    copied: bool = False,
+    fp8: bool = False,
 ) -> Tile:
     """Choose the tile.
 
-    sees_all: every query sees every key: long stages then have no half that is masked.
     simple: scores are neither transformed nor masked singly: that takes registers, which the
         smallest tile leaves.
-    gathers: rows of keys are copied one by one, and the tile leaves room for their addresses.
+    copied: a warpgroup copies keys row by row, a thread for each, and needs shared memory of its own.
+    fp8: queries are of 8 bits, and a stage has sums of its own beside those of all keys.
     """
     known = [one for one in of_heads(head_dim, head_dim_v) if one.rows >= group]
-    if gathers:
-        known = [one for one in known if _has_room_for_addresses(one)]
-    if not simple:
-        return min(known, key=lambda one: (one.rows, one.keys))
-    return max(known, key=lambda one: one.keys) if sees_all else known[0]
-
-
-def _has_room_for_addresses(known: Tile) -> bool:
-    """Tell whether the addresses of rows fit shared memory beside queries and two stages."""
-    stage = known.keys * (known.head_dim + known.head_dim_v)
-    return 2 * (known.rows * known.head_dim + 2 * stage) + _ADDRESS_BYTES * known.keys <= _ROOM
+    if fp8 and not simple and _SMALL in known:
+        return _SMALL
+    known = [one for one in known if one is not _SMALL]
+    if copied:
+        most = 128 if head_dim_v <= 128 else 64
+        return next(one for one in known if one.rows <= _TWO_WARPGROUPS and one.keys <= most)
+    return known[0] if simple else min(known, key=lambda one: (one.rows, one.keys))
 
 
 def rows_in_use(rows: int, group: int) -> int:
@@ -79,6 +74,6 @@ def rows_in_use(rows: int, group: int) -> int:
     return rows // group * group
 
 
-def gathers(backend: str, paged: bool, page_size: int) -> bool:
+def gathers(backend: str, page_size: int) -> bool:
     """Tell whether rows of keys are copied one by one: boxes of pages are of 8 rows at least."""
-    return backend == "sm90" and paged and page_size % _BOX_ROWS != 0
+    return backend == "sm90" and page_size % _BOX_ROWS != 0

@@ -274,8 +274,8 @@ class Attention:
             tensor_cores=self._tensor_cores,
             head_dim_v=options.head_dim_v,
             backend=work.backend,
-            gathers=gathers(work.backend, self._place.paged, work.lengths.page_size),
             keys=work.keys,
+            gathers=gathers(work.backend, work.lengths.page_size),
         )
 
     def _tiling(self, work: Work) -> Tiling:

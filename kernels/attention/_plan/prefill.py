@@ -6,6 +6,7 @@ import torch
 
 from .._arguments.options import Options
 from .._backends import AUTO, FEW_ROWS, PREFILL
+from .._config import EIGHTHS
 from .._sm90_tiles import choose, gathers
 from .._tiles import tile_rows
 from .attention import Work
@@ -33,7 +34,6 @@ def prefill_work(
         *dims,
         chosen.group,
         chosen.positions,
-        chosen.q,
         chosen.kv,
         # Who asks for a kernel gets it for few queries, too.
         asked == AUTO and queries * chosen.group <= FEW_ROWS * lengths.requests,
@@ -46,8 +46,8 @@ def prefill_work(
     tile = choose(
         *dims,
         group=chosen.group,
-        sees_all=not chosen.causal and chosen.window_left < 0 and not lengths.page_size,
         simple=is_plain and not masked and not has_variant,
-        gathers=gathers(choice.backend, lengths.page_size > 0, lengths.page_size),
+        copied=chosen.kv in EIGHTHS or gathers("sm90", lengths.page_size),
+        fp8=chosen.q in EIGHTHS,
     )
     return work._replace(rows=tile.rows, keys=tile.keys)

@@ -178,11 +178,11 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
 
         q: (queries, num_qo_heads, head_dim_qk), as plan() was told.
         k, v: (keys, num_kv_heads, head_dim_qk) and (…, head_dim_vo), or (num_kv_heads, keys, …) where
-            the layout is "HND"; at least as many keys as kv_indptr says.
-        out: (queries, num_qo_heads, head_dim_vo). None allocates it. Like q, k and v: last dimension
-            contiguous, any stride for tokens and heads.
+            the layout is "HND"; at least as many keys as kv_indptr says. q, k, v and out: last
+            dimension contiguous, any stride for tokens and heads.
         scale_q, scale_k, scale_v: of q, k and v of fp8: (num_qo_heads,) and (num_kv_heads,) of
             fp32, or (1,) or a number for all heads. None is 1.
+        out: (queries, num_qo_heads, head_dim_vo). None allocates it.
         q_scale, k_scale, v_scale: further factors, of scores and of out: numbers, or tensors of
             one element, which are waited for. o_scale is FlashInfer's own, and refused.
         lse_base: "log2" or "ln".

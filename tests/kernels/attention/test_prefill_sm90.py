@@ -181,8 +181,7 @@ def test_keys_that_all_heads_share_are_copied_first(device: str) -> None:
     ("options", "reason"),
     [
         ({"pos_encoding_mode": "ROPE_LLAMA"}, "rotation as keys are loaded"),
-        ({"page_size": 3}, "pages of 3, no multiple of 8"),
-        ({"kv_data_type": torch.float8_e4m3fn}, "keys of float8_e4m3fn"),
+        ({"kv_data_type": torch.float8_e4m3fn, "head_dim_qk": 256}, "keys of float8_e4m3fn"),
         ({"head_dim_qk": 80}, "heads of 80"),
         ({"num_qo_heads": 256, "num_kv_heads": 1}, "256 heads to one of the keys, 128 at most"),
     ],

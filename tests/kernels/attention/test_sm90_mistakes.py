@@ -7,17 +7,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import torch
 
 from fictl.errors import FictlError
 from fictl.jit import JitSpec
 from fictl.kernels.attention._config import Config
 from fictl.kernels.attention.prefill.jit import module
-from fictl.kernels.attention.prefill.op import BatchPrefillWithRaggedKVCacheWrapper
+from fictl.kernels.attention.prefill.op import (
+    BatchPrefillWithPagedKVCacheWrapper,
+    BatchPrefillWithRaggedKVCacheWrapper,
+)
 from fictl.op import KernelModule
 from fictl.paths import data_root
 
 from .reference import Batch, Shape, workspace
 
+E4M3 = torch.float8_e4m3fn
 SM90 = Path("fictl/attention/sm90")
 
 
@@ -38,7 +43,18 @@ MISTAKES = (
     Mistake(
         "consume.cuh", "Tile::kConsumers - 1) next_.arrive();", "1000) next_.arrive();", "deadlock"
     ),
-    Mistake("tile.cuh", "kConsumers == 2 ? 232", "kConsumers == 2 ? 240", "register-pool"),
+    Mistake("tile.cuh", "? 224 : 232) : 160;", "? 224 : 240) : 160;", "register-pool"),
+)
+TOGETHER = "device::NamedBarrier{kProducerBarrier, %s}.sync();"
+# Of the loaders whose warpgroup copies keys: of 16 bits in pages of any size, of 8 bits under
+# queries of 16, and of 8 bits.
+COPYING = (
+    (Mistake("gather.cuh", TOGETHER % "device::kWarpgroup", "", "race|uninitialised"), {}),
+    (
+        Mistake("widen.cuh", "device::fence_async_shared();", "", "missing-proxy-fence"),
+        {"kv_dtype": E4M3},
+    ),
+    (Mistake("transpose.cuh", TOGETHER % "kThreads", "", "race|uninitialised"), {"dtype": E4M3}),
 )
 
 
@@ -69,3 +85,26 @@ def test_a_mistake_is_reported(
     made.plan(batch.qo_indptr, batch.kv_indptr, 2, 2, 128, causal=True, q_data_type=batch.q.dtype)
     with pytest.raises(FictlError, match=mistake.kind):
         made.run(batch.q, *batch.ragged())
+
+
+@pytest.mark.parametrize(
+    ("mistake", "dtypes"), COPYING, ids=lambda each: getattr(each, "header", "")
+)
+def test_a_mistake_of_those_who_copy_keys_is_reported(
+    mistake: Mistake,
+    dtypes: dict[str, torch.dtype],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+    monkeypatch.setenv("FICTL_EMU_CHECK", "1")
+    monkeypatch.setattr(BatchPrefillWithPagedKVCacheWrapper, "kernel", _with(mistake, tmp_path))
+    shape = Shape(64, 2, 2, page_size=5, **dtypes)
+    batch = Batch([130], [500], shape, "cpu")
+    made = BatchPrefillWithPagedKVCacheWrapper(workspace("cpu"), backend="fa3")
+    cache = batch.cache()
+    types = {"q_data_type": shape.dtype, "kv_data_type": cache.dtype, "o_data_type": torch.float16}
+    table = batch.page_table()
+    made.plan(batch.qo_indptr, *table, 2, 2, 64, shape.page_size, causal=True, **types)
+    with pytest.raises(FictlError, match=mistake.kind):
+        made.run(batch.q, cache)

@@ -14,8 +14,10 @@ namespace fictl::attention {
 
 // The head of a Config in tiles of decode.cuh: a step along 8-bit keys is of two products.
 template <typename Config>
-using DecodeHead = HeadShape<
-    Config, sizeof(typename Config::Keys::Element) < sizeof(Widened<typename Config::Q>) ? 32 : 16>;
+using DecodeHead =
+    HeadShape<Config, sizeof(typename Config::Keys::Element) == sizeof(Widened<typename Config::Q>)
+                          ? 16
+                          : 32>;
 
 // The shape of a block of decode.cuh, which gives the reasons.
 template <typename Config>

@@ -10,8 +10,7 @@
 
 namespace fictl::attention {
 
-// What tensor cores are given for queries of a type: those of 8 bits as fp16, which holds each of
-// their values.
+// Type of the queries that tensor cores multiply: fp16 for those of 8 bits, whose values it holds.
 template <typename Q>
 using Widened = std::conditional_t<sizeof(Q) == 1, __half, Q>;
 
@@ -21,15 +20,15 @@ template <int kRows, int kThreads, int kElements, typename T, typename To, int k
           typename From>
 __device__ void widen_rows(Tile<To, kColumns> to, From from) {
   constexpr int kOf = device::kVecBytes;  // elements of a load
+  static_assert(kElements % kOf == 0 && kColumns % kOf == 0, "whole loads");
   constexpr int kLoads = kColumns / kOf;
-  static_assert(kElements % kOf == 0 && kColumns % kOf == 0, "rows are of whole loads");
 #pragma unroll 2
   for (int i = static_cast<int>(threadIdx.x); i < kRows * kLoads; i += kThreads) {
     const int row = i / kLoads;
     const int load = i % kLoads;
     const T* start = from(row);
     uint4 wide[2] = {};
-    if (start != nullptr && (kElements == kColumns || load * kOf < kElements)) {
+    if (start != nullptr && load < kElements / kOf) {
       device::widen<To, T>(device::load_l2<kOf>(start + load * kOf).bits(), wide);
     }
     *reinterpret_cast<uint4*>(to.chunk(row, 2 * load)) = wide[0];

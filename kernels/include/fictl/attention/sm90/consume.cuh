@@ -12,6 +12,7 @@
 
 #include <fictl/attention/epilogue.cuh>
 #include <fictl/attention/sm90/mask.cuh>
+#include <fictl/attention/sm90/products.cuh>
 #include <fictl/attention/sm90/softmax.cuh>
 #include <fictl/attention/sm90/store.cuh>
 #include <fictl/attention/sm90/tile.cuh>
@@ -51,49 +52,6 @@ class Turns {
   device::NamedBarrier next_;
 };
 
-// The tile's accumulators and operands, and the products between them.
-template <typename Tile>
-struct Products {
-  using Q = typename Tile::Q;
-
-  float scores[Tile::kKeys / 2];
-  float sums[Tile::kValueDim / 2];
-  uint32_t weights[Tile::kKeys / 16][4];
-
-  // scores = Q K^T.
-  __device__ __forceinline__ void issue_scores(device::TileDescriptor q, device::TileDescriptor k) {
-#pragma unroll
-    for (int step = 0; step < Tile::kDim / 16; ++step) {
-      constexpr int kInPanel = kPanel / 16;
-      const int panel = step / kInPanel, within = step % kInPanel * 32;
-      device::wgmma<Q>(scores, q.advance(panel * Tile::kQueryPanel + within),
-                       k.advance(panel * Tile::KeyLayout::kPanelBytes + within), step > 0);
-    }
-    device::wgmma_commit();
-  }
-
-  // sums += P V.
-  __device__ __forceinline__ void issue_sums(device::TileDescriptor v) {
-#pragma unroll
-    for (int step = 0; step < Tile::kKeys / 16; ++step) {
-      device::wgmma<Q, device::Major::kMN>(sums, weights[step],
-                                           v.advance(step * 2 * Tile::ValueLayout::kGroupBytes));
-    }
-    device::wgmma_commit();
-  }
-
-  __device__ __forceinline__ void pin_scores() { device::pin(scores); }
-  // Weights, too: their registers are read until then.
-  __device__ __forceinline__ void pin_sums() {
-    device::pin(sums);
-#pragma unroll
-    for (auto& step : weights) {
-#pragma unroll
-      for (uint32_t& pair : step) asm volatile("" : "+r"(pair)::"memory");
-    }
-  }
-};
-
 template <typename Tile, typename Config>
 class Consumer {
  public:
@@ -102,13 +60,11 @@ class Consumer {
       : shared_(shared),
         problem_(problem),
         loads_(loads),
-        rows_{static_cast<int>(threadIdx.x) % device::kWarpgroup, warpgroup * device::kWgmmaM},
-        q_(device::k_major_tile(shared.queries + rows_.first * kRowBytes)),
-        k_(device::descriptor::make(shared.keys[0], device::Swizzle::k128, 0,
+        rows_{warpgroup * device::kWgmmaM},
+        q_(device::k_major_tile<Tile::kSwizzle>(shared.queries + rows_.first * Tile::kRow)),
+        k_(device::descriptor::make(shared.keys[0], Tile::kSwizzle, 0,
                                     Tile::KeyLayout::kGroupBytes)),
-        v_(device::descriptor::make(shared.values[0], device::Swizzle::k128,
-                                    Tile::ValueLayout::kPanelBytes,
-                                    Tile::ValueLayout::kGroupBytes)),
+        v_(Products<Tile>::values_at(shared.values[0])),
         turns_(warpgroup) {}
 
   __device__ __forceinline__ void run() {
@@ -130,10 +86,15 @@ class Consumer {
 
   __device__ bool leads() const { return threadIdx.x % 32 == 0; }
 
-  __device__ __forceinline__ static void wait_full(Ring& ring, const Position& at) {
-    ring.wait_full(at);
-    // What cp.async has written is the ordinary proxy's, and wgmma reads by the other one.
+  // Waits. The fence is for what cp.async writes by the ordinary proxy, and wgmma reads by the
+  // other.
+  __device__ __forceinline__ void wait_for_keys() {
+    shared_.key_ring.wait_full(key_at_);
     if constexpr (Tile::kGathers && !Tile::kWidens) device::fence_async_shared();
+  }
+  __device__ __forceinline__ void wait_for_values() {
+    shared_.value_ring.wait_full(value_at_);
+    if constexpr (Tile::kGathers && !Tile::kWidens && !Tile::kFp8) device::fence_async_shared();
   }
 
   __device__ __forceinline__ void release(Ring& ring, Position& at) {
@@ -145,8 +106,8 @@ class Consumer {
     const Stages stages = Stages::of<Tile>(work.item, loads_);
     Products<Tile> products;
     RowSoftmax softmax;
-#pragma unroll
-    for (float& sum : products.sums) sum = 0.0f;
+    products.clear();
+    find_row_scales(work);
     // Without keys, too: outputs may take the queries' place.
     shared_.query_ring.wait_full(query_at_);
     if (stages.count > 0) multiply(products, softmax, work, stages);
@@ -168,7 +129,9 @@ class Consumer {
 
   __device__ __forceinline__ void multiply(Products<Tile>& products, RowSoftmax& softmax,
                                            const Work& work, Stages stages) {
-    const Span plain = seen_by_all(problem_, work.item, rows_.first);
+    Span plain = seen_by_all(problem_, work.item, rows_.first);
+    // Why: all threads have the same, which uniform registers can hold.
+    plain.first = __shfl_sync(~0u, plain.first, 0);
     Factors factors;
     MaskWords<Tile::kKeys, Config> words;
     const auto weigh = [&](int stage) {
@@ -177,7 +140,7 @@ class Consumer {
       soften(products.scores, softmax, factors, words, work, first, masks);
     };
 
-    wait_full(shared_.key_ring, key_at_);
+    wait_for_keys();
     words.load(problem_, work, rows_, stages.first<Tile>(stages.count - 1));
     turns_.wait();
     products.pin_scores();
@@ -188,11 +151,11 @@ class Consumer {
     products.pin_scores();
     release(shared_.key_ring, key_at_);
     weigh(stages.count - 1);
+    products.pack();
     factors[0] = factors[1] = 1.0f;  // nothing has been summed up
-    pack<typename Tile::Q>(products.scores, products.weights);
     clear_values(work.item, stages);
 
-    if (stages.count > 1) wait_full(shared_.key_ring, key_at_);
+    if (stages.count > 1) wait_for_keys();
     for (int stage = stages.count - 2; stage >= 0; --stage) {
       words.load(problem_, work, rows_, stages.first<Tile>(stage));
       turns_.wait();
@@ -201,9 +164,9 @@ class Consumer {
       device::wgmma_begin();
       products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
       // Why here: it lies under the scores.
-      rescale(products.sums, factors);
+      products.rescale(factors);
       products.pin_sums();
-      wait_full(shared_.value_ring, value_at_);
+      wait_for_values();
       device::wgmma_begin();
       products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
       turns_.hand_over();
@@ -215,21 +178,23 @@ class Consumer {
       // has no product to lie under.
       products.pin_scores();
       softmax.pin();
-      if (stage > 0) wait_full(shared_.key_ring, key_at_);
+      if (stage > 0) wait_for_keys();
       device::wgmma_wait<0>();
       products.pin_sums();
       release(shared_.value_ring, value_at_);
-      pack<typename Tile::Q>(products.scores, products.weights);
+      products.settle();
+      products.pack();
     }
 
-    rescale(products.sums, factors);
-    wait_full(shared_.value_ring, value_at_);
+    products.rescale(factors);
+    wait_for_values();
     products.pin_sums();
     device::wgmma_begin();
     products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
     device::wgmma_wait<0>();
     products.pin_sums();
     release(shared_.value_ring, value_at_);
+    products.settle();
   }
 
   // Makes weights of scores. `masks`: some row of the warpgroup does not see all of these keys.
@@ -238,24 +203,43 @@ class Consumer {
                                          const MaskWords<Tile::kKeys, Config>& words,
                                          const Work& work, int first, bool masks) {
     using Variant = typename Config::Variant;
-    if constexpr (Variant::kTransforms) transform(scores, problem_, work, rows_, first);
+    constexpr bool kTransforms = Variant::kTransforms && !scales_rows<Variant>;
+    if constexpr (kTransforms) transform(scores, problem_, work, rows_, first);
     if (masks) mask_borders(scores, problem_, work, rows_, first);
-    words.mask(scores, rows_);
+    words.mask(scores);
     if constexpr (masks_singly<Variant>) mask_singly(scores, problem_, work, rows_, first);
-    softmax.weigh(scores, Variant::kTransforms ? 1.0f : problem_.scale * kLog2E, factors);
+    if constexpr (scales_rows<Variant>) {
+      softmax.template weigh<Products<Tile>::kWeightBits>(scores, row_scales_, factors);
+    } else {
+      const float scale = kTransforms ? 1.0f : problem_.scale * kLog2E;
+      softmax.template weigh<Products<Tile>::kWeightBits>(scores, {scale, scale}, factors);
+    }
+  }
+
+  // Finds the factors that make base-2 logits of this thread's rows, where they are not one number.
+  __device__ void find_row_scales(const Work& work) {
+    if constexpr (scales_rows<typename Config::Variant>) {
+      const HeadScales& scales = problem_.variant;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const Place at = place_of(problem_, work.item, rows_.row(half), work.kv_head);
+        row_scales_[half] = scales.transform(problem_.scale * kLog2E, at);
+      }
+    }
   }
 
   // Makes values behind the request's last key zero: their weights are 0, but they may be NaN.
   // Those behind the item's are its own: a causal tile mostly ends within a stage, and has none to
   // clear.
   __device__ __forceinline__ void clear_values(const Item& item, Stages stages) {
+    if constexpr (Tile::kGathers) return;  // The loader has.
     const int first = stages.first<Tile>(stages.count - 1);
     if (first + Tile::kKeys <= item.kv_len) return;
-    wait_full(shared_.value_ring, value_at_);
+    wait_for_values();
     unsigned char* values = shared_.values[value_at_.stage];
     constexpr int kChunks = Tile::kValueDim / kPanel * 8;
     constexpr int kConsumerThreads = Tile::kConsumers * device::kWarpgroup;
-    const int thread = rows_.first / device::kWgmmaM * device::kWarpgroup + rows_.thread;
+    const int thread = rows_.first / device::kWgmmaM * device::kWarpgroup + rows_.thread();
     for (int i = (item.kv_len - first) * kChunks + thread; i < Tile::kKeys * kChunks;
          i += kConsumerThreads) {
       const int row = i / kChunks, chunk = i % kChunks;
@@ -274,6 +258,7 @@ class Consumer {
   device::TileDescriptor k_;
   device::TileDescriptor v_;
   Turns<Tile> turns_;
+  float row_scales_[2] = {1.0f, 1.0f};
   device::RingPosition<1> query_at_;
   Position key_at_;
   Position value_at_;

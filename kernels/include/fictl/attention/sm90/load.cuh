@@ -154,10 +154,11 @@ template <typename Tile, typename Config>
 __device__ void load_queries(unsigned char* to, const CUtensorMap& map, device::Mbarrier& full,
                              const Problem<Config>& problem, const Work& work, int tile_rows) {
   const int token = work.item.q_start + problem.group.divide(work.item.row).quotient;
-  full.arrive_and_expect(Tile::kDim / kPanel * tile_rows * kRowBytes);
+  constexpr int kPanels = Tile::kDim / Tile::kPanelDims;
+  full.arrive_and_expect(kPanels * tile_rows * Tile::kRow);
 #pragma unroll
-  for (int panel = 0; panel < Tile::kDim / kPanel; ++panel) {
-    device::load_tensor(to + panel * Tile::kQueryPanel, map, full, panel * kPanel,
+  for (int panel = 0; panel < kPanels; ++panel) {
+    device::load_tensor(to + panel * Tile::kQueryPanel, map, full, panel * Tile::kPanelDims,
                         work.kv_head * problem.group.divisor(), token,
                         device::CacheHint::kEvictFirst);
   }

@@ -96,7 +96,7 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   cudaError_t status = cudaSuccess;
   if (extents.queries > 0) {
     status = sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group, extents.queries,
-                             group, Tile::kRows / group, &maps[0]);
+                             group, Tile::kRows / group, &maps[0], Tile::kPanelDims);
   }
   if constexpr (!Tile::kGathers) {
     if (extents.keys > 0 && status == cudaSuccess) {

@@ -14,19 +14,22 @@ namespace fictl::attention::sm90 {
 using Factors = float[2];
 
 // How much the maximum, a base-2 logarithm, grows before sums are multiplied again. Weights are
-// then up to 2^8, which any type of theirs holds, and results are the same, since all weights and
+// then up to 2^8, which types of 16 bits hold, and results are the same, since all weights and
 // their sum have one maximum. Why: of 64 keys' blocks, a few raise it at all, and hardly one by so
 // much.
 constexpr float kSlack = 8.0f;
 
 class RowSoftmax {
  public:
-  // Makes weights of scores. `scale`: of scores, to base-2 logarithms.
-  template <int kCount>
-  __device__ __forceinline__ void weigh(float (&scores)[kCount], float scale, Factors& factors) {
+  // Makes weights of scores. `scales`: of each row's scores, to base-2 logarithms. The greatest
+  // weight is 2^kBits.
+  template <int kBits = 0, int kCount>
+  __device__ __forceinline__ void weigh(float (&scores)[kCount], const float (&scales)[2],
+                                        Factors& factors) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      factors[half] = raise(states_[half], most(scores, half) * scale);
+      const float scale = scales[half];
+      factors[half] = raise<kBits == 0>(states_[half], most(scores, half) * scale - kBits);
       const float most = states_[half].max;
       float sum = 0.0f;
 #pragma unroll
@@ -57,8 +60,10 @@ class RowSoftmax {
   }
 
  private:
+  template <bool kMayWait>
   __device__ static __forceinline__ float raise(device::SoftmaxState& state, float most) {
-    return state.raise(most > state.max + kSlack ? most : state.max);
+    constexpr float kMargin = kMayWait ? kSlack : 0.0f;
+    return state.raise(most > state.max + kMargin ? most : state.max);
   }
 
   // Two chains of maxima: one would wait for itself.
@@ -78,23 +83,5 @@ class RowSoftmax {
 
   device::SoftmaxState states_[2];
 };
-
-// Weights as the operand A of the product with the values: accumulators in their order.
-template <typename T, int kCount>
-__device__ __forceinline__ void pack(const float (&weights)[kCount],
-                                     uint32_t (&packed)[kCount / 8][4]) {
-#pragma unroll
-  for (int i = 0; i < kCount / 2; ++i) {
-    packed[i / 4][i % 4] = device::packed<T>(weights[2 * i], weights[2 * i + 1]);
-  }
-}
-
-// By the whole warp.
-template <int kCount>
-__device__ __forceinline__ void rescale(float (&sums)[kCount], const Factors& factors) {
-  if (!__any_sync(~0u, factors[0] != 1.0f || factors[1] != 1.0f)) return;
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) sums[i] *= factors[i / 2 % 2];
-}
 
 }  // namespace fictl::attention::sm90

@@ -10,10 +10,13 @@
 // them. Along the dims, queries and keys are K-major; values are MN-major. Keys and values lie
 // panel after panel; those of pages in groups of 8 tokens with all their panels, so that a page is
 // one box, whatever its size: a box for each panel of 16 tokens kept the copy engine busy for
-// longer than the products take.
+// longer than the products take. Of 8 bits, a panel has 128 dims, and values are transposed: a row
+// for each dim.
 #pragma once
 
 #include <stdint.h>
+
+#include <type_traits>
 
 #include <fictl/attention/head_shape.cuh>
 #include <fictl/attention/keys.cuh>
@@ -21,6 +24,7 @@
 #include <fictl/attention/tile.cuh>
 #include <fictl/device/hopper/accumulator.cuh>
 #include <fictl/device/hopper/ring.cuh>
+#include <fictl/device/hopper/swizzle.cuh>
 
 namespace fictl::attention::sm90 {
 
@@ -29,7 +33,7 @@ constexpr int kRowBytes = 128;
 constexpr int kPatternBytes = 1024;   // of the swizzle: what tiles are aligned to
 constexpr int kSharedBytes = 232448;  // of a block, on sm_90
 
-// Whether rows of keys are copied one by one: Config::kGathers, or false.
+// Tells whether rows of keys are copied one by one: Config::kGathers, or false.
 template <typename Config, typename = void>
 struct Gathers : std::false_type {};
 template <typename Config>
@@ -42,16 +46,16 @@ template <typename T>
 constexpr bool kIsPaged<PagedKeys<T>> = true;
 
 // Where the rows of a stage's keys, or values, are.
-template <int kDim, int kKeys, bool kGroups>
+template <int kPanels_, int kKeys, int kRow, bool kGroups>
 struct StageLayout {
-  static constexpr int kPanels = kDim / kPanel;
-  static constexpr int kBytes = kPanels * kKeys * kRowBytes;
+  static constexpr int kPanels = kPanels_;
+  static constexpr int kBytes = kPanels * kKeys * kRow;
   // From a panel to the next, and from 8 tokens to the next 8.
-  static constexpr int kPanelBytes = kGroups ? kPatternBytes : kKeys * kRowBytes;
-  static constexpr int kGroupBytes = kGroups ? kPanels * kPatternBytes : kPatternBytes;
+  static constexpr int kPanelBytes = (kGroups ? 8 : kKeys) * kRow;
+  static constexpr int kGroupBytes = (kGroups ? kPanels : 1) * 8 * kRow;
 
   __device__ static constexpr int offset(int row, int panel) {
-    return panel * kPanelBytes + row / 8 * kGroupBytes + row % 8 * kRowBytes;
+    return panel * kPanelBytes + row / 8 * kGroupBytes + row % 8 * kRow;
   }
 };
 
@@ -59,47 +63,58 @@ template <typename Config_>
 struct Tile {
   using Config = Config_;
   using Q = typename Config::Q;
-  static_assert(sizeof(Q) == 2 && sizeof(typename Config::O) == 2, "panels are of 16-bit values");
+  static_assert(sizeof(typename Config::O) == 2, "outputs are of 16 bits");
 
-  // Keys and values of 8 bits are converted, for which a warpgroup copies them to staging buffers.
+  // Queries, keys and values of 8 bits: values are transposed on their way to their stage, for
+  // which a warpgroup copies them to staging buffers.
+  static constexpr bool kFp8 = sizeof(Q) == 1;
+  static_assert(!kFp8 || std::is_same_v<Q, typename Config::Keys::Element>, "all of one type");
+  // Keys and values of 8 bits for queries of 16 are converted on that way.
   static constexpr bool kWidens = sizeof(typename Config::Keys::Element) < sizeof(Q);
-  static constexpr bool kGathers = Gathers<Config>::value || kWidens;
-  // Whether bulk copies bring boxes of pages.
+  static constexpr bool kGathers = Gathers<Config>::value || kWidens || kFp8;
+  // True where bulk copies bring boxes of pages.
   static constexpr bool kPaged = kIsPaged<typename Config::Keys> && !kGathers;
   static constexpr int kRows = Config::kRows;
   static constexpr int kKeys = Config::kKeys;
   static constexpr int kDim = Config::kHeadDim;
   static constexpr int kValueDim = kValueDimOf<Config>;
-  static constexpr int kStages = 2;
+  static constexpr int kStages = kFp8 ? 3 : 2;
   static constexpr int kConsumers = kRows / device::kWgmmaM;  // warpgroups of 64 rows
   static constexpr int kConsumerWarps = kConsumers * 4;
   static constexpr int kThreads = (1 + kConsumers) * device::kWarpgroup;
   static_assert(kRows % device::kWgmmaM == 0 && (kConsumers == 2 || kConsumers == 3),
                 "two or three warpgroups have 64 rows each");
-  static_assert(kDim % kPanel == 0 && kValueDim % kPanel == 0, "whole panels");
+
+  // Rows of queries and keys are in panels of 128 bytes, or of 64 where they have no more.
+  static constexpr int kRow = kDim * static_cast<int>(sizeof(Q)) == 64 ? 64 : kRowBytes;
+  static constexpr int kPanelDims = kRow / static_cast<int>(sizeof(Q));
+  static constexpr auto kSwizzle = kRow == 64 ? device::Swizzle::k64 : device::Swizzle::k128;
+  static_assert(kDim % kPanelDims == 0 && kValueDim % kPanel == 0, "whole panels");
   static_assert(kKeys % 16 == 0 && kKeys <= 256, "keys of a stage: 16 to a step of the values");
 
   // Registers a thread: the sum over the warpgroups is at most 504 for three of them, 512 for four.
-  // Conversions take more than copies.
-  static constexpr int kProducerRegisters = kConsumers == 2 ? (kWidens ? 56 : 40) : 32;
-  static constexpr int kConsumerRegisters = kConsumers == 2 ? (kWidens ? 224 : 232) : 160;
+  // Conversions and permutations take more than copies, where the consumers leave it.
+  static constexpr bool kMoreToProducer = kWidens || (kFp8 && (kValueDim <= 64 || kKeys <= 64));
+  static constexpr int kProducerRegisters = kConsumers == 2 ? (kMoreToProducer ? 56 : 40) : 32;
+  static constexpr int kConsumerRegisters = kConsumers == 2 ? (kMoreToProducer ? 224 : 232) : 160;
 
   // The warpgroups take turns at issuing products, so that the softmax of one lies under
   // the products of the other. Sums of more dims leave the tensor cores no gap to fill.
   static constexpr bool kPingPong = kValueDim <= 128;
 
-  static constexpr int kQueryPanel = kRows * kRowBytes;
-  static constexpr int kQueryBytes = kDim / kPanel * kQueryPanel;
-  using KeyLayout = StageLayout<kDim, kKeys, kPaged>;
-  using ValueLayout = StageLayout<kValueDim, kKeys, kPaged>;
+  static constexpr int kQueryPanel = kRows * kRow;
+  static constexpr int kOutPanel = kRows * kRowBytes;
+  static constexpr int kQueryBytes = kDim / kPanelDims * kQueryPanel;
+  using KeyLayout = StageLayout<kDim / kPanelDims, kKeys, kRow, kPaged>;
+  using ValueLayout = StageLayout<kValueDim / kPanel, kKeys, kRowBytes, kPaged>;  // of 16 bits
   static constexpr int kKeyBytes = KeyLayout::kBytes;
-  static constexpr int kValueBytes = ValueLayout::kBytes;
-  static constexpr int kOutBytes = kValueDim / kPanel * kQueryPanel;
+  static constexpr int kValueBytes = kValueDim * kKeys * static_cast<int>(sizeof(Q));
+  static constexpr int kOutBytes = kValueDim / kPanel * kOutPanel;
   static constexpr int kRingBytes = kStages * (kKeyBytes + kValueBytes);
 
-  // One that is converted, and two that arrive meanwhile.
-  static constexpr int kStagingBuffers = 3;
-  static constexpr int kStagingBytes = kWidens ? kKeys * kDim : 0;  // of each
+  // One that is converted or transposed, and those that arrive meanwhile.
+  static constexpr int kStagingBuffers = kFp8 ? 2 : 3;
+  static constexpr int kStagingBytes = kWidens || kFp8 ? kKeys * kValueDim : 0;  // of each
   static constexpr int kRowTables = kGathers ? 3 : 0;
   static constexpr int kLoaderBytes = kStagingBuffers * kStagingBytes + kRowTables * kKeys * 16;
 
