@@ -14,7 +14,6 @@ SM90 = (
     Tile(192, 64, 64, keys=128, warp_rows=16, blocks=1),
     Tile(128, 64, 64, keys=128, warp_rows=16, blocks=1),
     Tile(128, 128, 128, keys=128, warp_rows=16, blocks=1),
-    Tile(128, 128, 128, keys=176, warp_rows=16, blocks=1),
     _SMALL,
     Tile(128, 192, 128, keys=128, warp_rows=16, blocks=1),
     Tile(128, 256, 256, keys=80, warp_rows=16, blocks=1),
@@ -49,14 +48,12 @@ def choose(
     head_dim_v: int,
     *,
     group: int,
-    sees_all: bool,
     simple: bool,
     copied: bool = False,
     fp8: bool = False,
 ) -> Tile:
     """Choose the tile.
 
-    sees_all: every query sees every key: long stages then have no half that is masked.
     simple: scores are neither transformed nor masked singly: that takes registers, which the
         smallest tile leaves.
     copied: a warpgroup copies keys row by row, a thread for each, and needs shared memory of its own.
@@ -69,9 +66,7 @@ def choose(
     if copied:
         most = 128 if head_dim_v <= 128 else 64
         return next(one for one in known if one.rows <= _TWO_WARPGROUPS and one.keys <= most)
-    if not simple:
-        return min(known, key=lambda one: (one.rows, one.keys))
-    return max(known, key=lambda one: one.keys) if sees_all else known[0]
+    return known[0] if simple else min(known, key=lambda one: (one.rows, one.keys))
 
 
 def rows_in_use(rows: int, group: int) -> int:

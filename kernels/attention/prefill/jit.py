@@ -43,7 +43,6 @@ def aot() -> Iterator[JitSpec]:
         for paged in (True, False):
             for rows in aot_rows(128):
                 yield module(Config(dtype, dtype, dtype, 128, paged, rows))
-            for sees_all in {False, not paged}:
-                known = choose(128, 128, group=1, sees_all=sees_all, simple=True)
-                sizes = (128, paged, known.rows)
-                yield module(Config(dtype, dtype, dtype, *sizes, backend="sm90", keys=known.keys))
+            known = choose(128, 128, group=1, simple=True)
+            sizes = (128, paged, known.rows)
+            yield module(Config(dtype, dtype, dtype, *sizes, backend="sm90", keys=known.keys))

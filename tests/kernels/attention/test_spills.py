@@ -16,10 +16,10 @@ from fictl.toolchain import find_tool
 
 HALF, BF16 = torch.float16, torch.bfloat16
 CONFIGS = (
+    Config(BF16, BF16, BF16, 128, True, 16),
     Config(BF16, BF16, BF16, 128, True, 128),
     Config(HALF, HALF, HALF, 256, True, 64, rope=True),
     Config(BF16, BF16, BF16, 64, True, 192, backend="sm90", keys=128),
-    Config(BF16, BF16, BF16, 128, False, 128, backend="sm90", keys=176),
     Config(BF16, BF16, BF16, 128, True, 128, backend="sm90", keys=128, soft_cap=True),
     Config(BF16, BF16, BF16, 256, True, 128, backend="sm90", keys=64, custom_mask=True),
     Config(BF16, BF16, BF16, 192, False, 128, head_dim_v=128),

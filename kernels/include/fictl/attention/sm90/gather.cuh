@@ -20,7 +20,7 @@ constexpr int kChunkBytes = device::kChunkBytes;
 template <typename Tile>
 __device__ constexpr int stage_offset(int row, int chunk) {
   constexpr int kChunks = Tile::kRow / kChunkBytes;  // of a panel's row
-  return chunk / kChunks * Tile::kKeyPanel +
+  return chunk / kChunks * Tile::KeyLayout::kPanelBytes +
          device::swizzled<kChunks>(row, chunk % kChunks) * kChunkBytes;
 }
 
@@ -41,7 +41,7 @@ __device__ __forceinline__ void copy_stage(unsigned char* stage, From from) {
     const Element* row = from(first + i * kRowsAtOnce);
 #pragma unroll
     for (int panel = 0; panel < kDim / Tile::kPanelDims; ++panel) {
-      void* place = to + panel * Tile::kKeyPanel + i * kRowsAtOnce * Tile::kRow;
+      void* place = to + panel * Tile::KeyLayout::kPanelBytes + i * kRowsAtOnce * Tile::kRow;
       const Element* source = row + panel * Tile::kPanelDims + chunk * kElements;
       if constexpr (kWhole) {
         device::copy_async(place, source);
@@ -155,6 +155,7 @@ class GatherLoader {
       : shared_(shared), rows_(problem, shared.loader.rows, static_cast<int>(threadIdx.x)) {}
 
   __device__ void begin(const Work& work) { rows_.begin(work); }
+  __device__ void find(int) const {}
   __device__ int agree(int next) const { return sm90::agree(shared_, next); }
 
   __device__ __forceinline__ void keys(unsigned char* stage, device::Mbarrier& full, int first) {
