@@ -48,7 +48,6 @@ def _fits_sm90(
     head_dim_v: int,
     group: int,
     positions: str,
-    q: torch.dtype,
     kv: torch.dtype,
     few_rows: bool,
 ) -> bool | str:
