@@ -110,8 +110,7 @@ inline attention::Plain variant_part(const Launch&, const AttentionCall&, Type<a
 inline attention::SoftCap variant_part(const Launch&, const AttentionCall& call,
                                        Type<attention::SoftCap>) {
   const auto cap = static_cast<float>(call.soft_cap);
-  constexpr float kTwoLog2E = 2.88539008f;
-  return {{}, cap, kTwoLog2E / cap};
+  return {{}, cap, 1.0f / cap};
 }
 inline attention::Alibi variant_part(const Launch& launch, const AttentionCall& call,
                                      Type<attention::Alibi>) {

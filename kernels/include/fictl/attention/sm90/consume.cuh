@@ -2,10 +2,10 @@
 //
 //   S = Q K(last)                          wait; mask; softmax; P
 //   each stage before:
-//     my turn:  S = Q K(j);  O += P V(j + 1);  hand the turn over
+//     my turn:  S = Q K(j);  O *= factors;  O += P V(j + 1);  hand the turn over
 //     wait for S; mask; softmax            products with the values run, and those of others
-//     wait for O; P = S; O *= factors
-//   O += P V(first)                        wait; store
+//     wait for O; P = S
+//   O *= factors;  O += P V(first)         wait; store
 //
 // Stages are from the last to the first: the borders of causality and of lengths come first.
 #pragma once
@@ -166,31 +166,40 @@ class Consumer {
                                            const Work& work, Stages stages) {
     const Span plain = seen_by_all(problem_, work.item, rows_.first);
     Factors factors;
+    MaskWords<Tile::kKeys, Config> words;
     const auto weigh = [&](int stage) {
-      const int first = stages.base + stage * Tile::kKeys;
-      soften(products.scores, softmax, factors, work, first,
-             first < plain.first || first + Tile::kKeys - 1 > plain.last);
+      const int first = stages.first<Tile>(stage);
+      const bool masks = first < plain.first || first + Tile::kKeys - 1 > plain.last;
+      soften(products.scores, softmax, factors, words, work, first, masks);
     };
 
     shared_.query_ring.wait_full(query_at_);
     wait_full(shared_.key_ring, key_at_);
+    words.load(problem_, work, rows_, stages.first<Tile>(stages.count - 1));
+    turns_.wait();
     products.pin_scores();
     device::wgmma_begin();
     products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
+    turns_.hand_over();
     device::wgmma_wait<0>();
     products.pin_scores();
     release(shared_.key_ring, key_at_);
     weigh(stages.count - 1);
+    factors[0] = factors[1] = 1.0f;  // nothing has been summed up
     pack<typename Tile::Q>(products.scores, products.weights);
     clear_values(work.item, stages);
 
     if (stages.count > 1) wait_full(shared_.key_ring, key_at_);
     for (int stage = stages.count - 2; stage >= 0; --stage) {
+      words.load(problem_, work, rows_, stages.first<Tile>(stage));
       turns_.wait();
       products.pin_scores();
       products.pin_sums();
       device::wgmma_begin();
       products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
+      // Why here: it lies under the scores.
+      rescale(products.sums, factors);
+      products.pin_sums();
       wait_full(shared_.value_ring, value_at_);
       device::wgmma_begin();
       products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
@@ -208,9 +217,9 @@ class Consumer {
       products.pin_sums();
       release(shared_.value_ring, value_at_);
       pack<typename Tile::Q>(products.scores, products.weights);
-      sm90::multiply(products.sums, factors);
     }
 
+    rescale(products.sums, factors);
     wait_full(shared_.value_ring, value_at_);
     products.pin_sums();
     device::wgmma_begin();
@@ -222,17 +231,20 @@ class Consumer {
 
   // Makes weights of scores. `masks`: some row of the warpgroup does not see all of these keys.
   __device__ __forceinline__ void soften(float (&scores)[Tile::kKeys / 2], RowSoftmax& softmax,
-                                         Factors& factors, const Work& work, int first,
-                                         bool masks) {
+                                         Factors& factors,
+                                         const MaskWords<Tile::kKeys, Config>& words,
+                                         const Work& work, int first, bool masks) {
     using Variant = typename Config::Variant;
     if constexpr (Variant::kTransforms) transform(scores, problem_, work, rows_, first);
-    if (Variant::kMasks || masks) mask(scores, problem_, work, rows_, first);
+    if (masks) mask_borders(scores, problem_, work, rows_, first);
+    words.mask(scores, rows_);
+    if constexpr (masks_singly<Variant>) mask_singly(scores, problem_, work, rows_, first);
     softmax.weigh(scores, Variant::kTransforms ? 1.0f : problem_.scale * kLog2E, factors);
   }
 
   // Makes values behind the request's last key zero: their weights are 0, but they may be NaN.
   __device__ __forceinline__ void clear_values(const Item& item, Stages stages) {
-    const int first = stages.base + (stages.count - 1) * Tile::kKeys;
+    const int first = stages.first<Tile>(stages.count - 1);
     if (first + Tile::kKeys <= item.end) return;
     wait_full(shared_.value_ring, value_at_);
     unsigned char* values = shared_.values[value_at_.stage];

@@ -5,6 +5,10 @@
 //   kThreads                    of the producer's warpgroup that call it
 //   kArrivals                   that complete `full`
 //   begin(work)                 another tile of work
+//   find(first)                 looks up where the keys from position `first` on are, while the
+//   stage
+//                               may still be in use; then their keys() follow, and after the next
+//                               find() their values(); at the end one find() more
 //   keys(stage, full, first)    the stage's keys, which are from position `first` on; `full` is
 //                               complete when they are there
 //   values(stage, full, first)
@@ -61,19 +65,46 @@ class BoxLoader {
 
   __device__ int agree(int next) const { return __shfl_sync(~0u, next, 0); }
 
+  __device__ void find(int first) {
+    value_box_ = key_box_;
+    if (first >= 0) key_box_ = find_in(problem_.keys, first);
+  }
   __device__ void keys(unsigned char* stage, device::Mbarrier& full, int first) const {
-    load<Tile::kDim>(problem_.keys, k_map_, stage, full, first);
+    load<Tile::kDim>(problem_.keys, k_map_, stage, full, first, key_box_);
   }
   __device__ void values(unsigned char* stage, device::Mbarrier& full, int first) const {
-    load<Tile::kValueDim>(problem_.keys, v_map_, stage, full, first);
+    load<Tile::kValueDim>(problem_.keys, v_map_, stage, full, first, value_box_);
   }
 
  private:
   static constexpr auto kHint = device::CacheHint::kEvictLast;
 
+  // Box of a stage that a lane loads.
+  struct Box {
+    int page;  // -1: none
+    int slot;
+  };
+
+  template <typename T>
+  __device__ Box find_in(const RaggedKeys<T>&, int) const {
+    return {};
+  }
+  // Lane j has box j. Boxes behind the last key stay what they were: nobody sees their keys, and
+  // consumers make their values zero.
+  template <typename T>
+  __device__ Box find_in(const PagedKeys<T>& keys, int first) const {
+    static_assert(Tile::kKeys / 8 <= 32, "a lane for each box");
+    const int row = first_row();
+    if (row >= min(kv_len_ - first, Tile::kKeys)) return {-1, 0};
+    const device::Divisor::Result at = keys.page_size.divide(first + row);
+    return {keys.pages[start_ + at.quotient], at.remainder};
+  }
+
+  __device__ int first_row() const { return static_cast<int>(threadIdx.x) % 32 * loads_.box_rows; }
+
   template <int kDim, typename T>
   __device__ void load(const RaggedKeys<T>&, const CUtensorMap& map, unsigned char* stage,
-                       device::Mbarrier& full, int first) const {
+                       device::Mbarrier& full, int first, Box) const {
     if (!device::elect_lane()) return;
     full.arrive_and_expect(kDim / kPanel * Tile::kKeyPanel);
 #pragma unroll
@@ -83,23 +114,20 @@ class BoxLoader {
     }
   }
 
-  // Lane j has box j, and so on: each looks up its own page.
   template <int kDim, typename T>
-  __device__ void load(const PagedKeys<T>& keys, const CUtensorMap& map, unsigned char* stage,
-                       device::Mbarrier& full, int first) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    if (lane == 0) full.arrive_and_expect(kDim / kPanel * Tile::kKeyPanel);
+  __device__ void load(const PagedKeys<T>&, const CUtensorMap& map, unsigned char* stage,
+                       device::Mbarrier& full, int, Box box) const {
+    const int boxes = __popc(__ballot_sync(~0u, box.page >= 0));
+    if (threadIdx.x % 32 == 0) {
+      full.arrive_and_expect(kDim / kPanel * boxes * loads_.box_rows * kRowBytes);
+    }
     __syncwarp();
-    for (int row = lane * loads_.box_rows; row < Tile::kKeys; row += 32 * loads_.box_rows) {
-      const int position = first + row;
-      const device::Divisor::Result at = keys.page_size.divide(position);
-      // A page that there is none of: its slots are zero.
-      const int page = position < kv_len_ ? keys.pages[start_ + at.quotient] : loads_.page_count;
+    if (box.page < 0) return;
+    unsigned char* to = stage + first_row() * kRowBytes;
 #pragma unroll
-      for (int panel = 0; panel < kDim / kPanel; ++panel) {
-        device::load_tensor(stage + panel * Tile::kKeyPanel + row * kRowBytes, map, full,
-                            panel * kPanel, at.remainder, kv_head_, page, kHint);
-      }
+    for (int panel = 0; panel < kDim / kPanel; ++panel) {
+      device::load_tensor(to + panel * Tile::kKeyPanel, map, full, panel * kPanel, box.slot,
+                          kv_head_, box.page, kHint);
     }
   }
 
@@ -110,6 +138,8 @@ class BoxLoader {
   int start_ = 0;
   int kv_len_ = 0;
   int kv_head_ = 0;
+  Box key_box_ = {};
+  Box value_box_ = {};
 };
 
 // Loads the queries of a tile, by one thread. Rows behind the request's are those of the next one:
@@ -153,10 +183,11 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
       const Stages stages = Stages::of<Tile>(work.item, loads);
       for (int i = 0; i <= stages.count; ++i) {
         const int stage = stages.count - 1 - i;
+        loader.find(stages.first<Tile>(stage));
         if (stage >= 0) {
           shared.key_ring.wait_empty(key_at);
           loader.keys(shared.keys[key_at.stage], shared.key_ring.full[key_at.stage],
-                      stages.base + stage * Tile::kKeys);
+                      stages.first<Tile>(stage));
           key_at.advance();
         }
         if (i == 0) {
@@ -170,7 +201,7 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
         }
         shared.value_ring.wait_empty(value_at);
         loader.values(shared.values[value_at.stage], shared.value_ring.full[value_at.stage],
-                      stages.base + (stage + 1) * Tile::kKeys);
+                      stages.first<Tile>(stage + 1));
         value_at.advance();
       }
     }

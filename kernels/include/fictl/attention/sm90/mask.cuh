@@ -76,11 +76,11 @@ __device__ uint64_t word_of(const Problem<Config>& problem, const Work& work, in
   return problem.variant.words(at);
 }
 
-// Makes scores of keys that a row does not see -inf. `first`: the stage's first key.
+// Makes scores of keys beyond a row's borders -inf. `first`: the stage's first key.
 template <typename Config, int kCount>
-__device__ __forceinline__ void mask(float (&scores)[kCount], const Problem<Config>& problem,
-                                     const Work& work, ThreadRows rows, int first) {
-  using Variant = typename Config::Variant;
+__device__ __forceinline__ void mask_borders(float (&scores)[kCount],
+                                             const Problem<Config>& problem, const Work& work,
+                                             ThreadRows rows, int first) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const Span span = seen_by(problem, work.item, rows.row(half));
@@ -90,23 +90,55 @@ __device__ __forceinline__ void mask(float (&scores)[kCount], const Problem<Conf
     each_of_row(scores, half, [&](float& score, int key) {
       if (!any || static_cast<unsigned>(key - low) > range) score = -INFINITY;
     });
-    if constexpr (Variant::kWords) {
+  }
+}
+
+// The variant's words of a stage's keys, for a thread's rows. They are loaded before the scores are
+// there, since the loads take as long as a product.
+template <int kKeys, typename Config>
+class MaskWords {
+  static constexpr bool kAny = Config::Variant::kWords;
+  static constexpr int kCount = kAny ? (kKeys + 63) / 64 : 1;
+
+ public:
+  __device__ __forceinline__ void load(const Problem<Config>& problem, const Work& work,
+                                       ThreadRows rows, int first) {
+    if constexpr (kAny) {
 #pragma unroll
-      for (int word = 0; word < (2 * kCount + 63) / 64; ++word) {
-        const uint64_t bits =
-            word_of(problem, work, rows.row(half), first + 64 * word) >> rows.key();
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+          words_[half][i] = word_of(problem, work, rows.row(half), first + 64 * i) >> rows.key();
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ void mask(float (&scores)[kKeys / 2], ThreadRows rows) const {
+    if constexpr (kAny) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
         each_of_row(scores, half, [&](float& score, int key) {
-          if (key / 64 == word && !(bits >> key % 64 & 1)) score = -INFINITY;
+          if (!(words_[half][key / 64] >> key % 64 & 1)) score = -INFINITY;
         });
       }
     }
-    if constexpr (masks_singly<Variant>) {
-      Place at = place_of(problem, work.item, rows.row(half), work.kv_head);
-      each_of_row(scores, half, [&](float& score, int key) {
-        at.key = first + rows.key() + key;
-        if (score > -INFINITY && !keeps_singly(problem.variant, at)) score = -INFINITY;
-      });
-    }
+  }
+
+ private:
+  uint64_t words_[2][kCount];
+};
+
+template <typename Config, int kCount>
+__device__ __forceinline__ void mask_singly(float (&scores)[kCount], const Problem<Config>& problem,
+                                            const Work& work, ThreadRows rows, int first) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    Place at = place_of(problem, work.item, rows.row(half), work.kv_head);
+    each_of_row(scores, half, [&](float& score, int key) {
+      at.key = first + rows.key() + key;
+      if (score > -INFINITY && !keeps_singly(problem.variant, at)) score = -INFINITY;
+    });
   }
 }
 

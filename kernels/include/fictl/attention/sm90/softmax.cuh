@@ -10,8 +10,14 @@
 
 namespace fictl::attention::sm90 {
 
-// What sums so far are to be multiplied with, by row.
+// Factors of the sums so far, by row.
 using Factors = float[2];
+
+// How much the maximum, a base-2 logarithm, grows before sums are multiplied again. Weights are
+// then up to 2^8, which any type of theirs holds, and results are the same, since all weights and
+// their sum have one maximum. Why: of 64 keys' blocks, a few raise it at all, and hardly one by so
+// much.
+constexpr float kSlack = 8.0f;
 
 class RowSoftmax {
  public:
@@ -20,7 +26,7 @@ class RowSoftmax {
   __device__ __forceinline__ void weigh(float (&scores)[kCount], float scale, Factors& factors) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      factors[half] = states_[half].raise(most(scores, half) * scale);
+      factors[half] = raise(states_[half], most(scores, half) * scale);
       const float most = states_[half].max;
       float sum = 0.0f;
 #pragma unroll
@@ -51,6 +57,10 @@ class RowSoftmax {
   }
 
  private:
+  __device__ static __forceinline__ float raise(device::SoftmaxState& state, float most) {
+    return state.raise(most > state.max + kSlack ? most : state.max);
+  }
+
   // Two chains of maxima: one would wait for itself.
   template <int kCount>
   __device__ static __forceinline__ float most(const float (&scores)[kCount], int half) {
@@ -79,8 +89,10 @@ __device__ __forceinline__ void pack(const float (&weights)[kCount],
   }
 }
 
+// By the whole warp.
 template <int kCount>
-__device__ __forceinline__ void multiply(float (&sums)[kCount], const Factors& factors) {
+__device__ __forceinline__ void rescale(float (&sums)[kCount], const Factors& factors) {
+  if (!__any_sync(~0u, factors[0] != 1.0f || factors[1] != 1.0f)) return;
 #pragma unroll
   for (int i = 0; i < kCount; ++i) sums[i] *= factors[i / 2 % 2];
 }

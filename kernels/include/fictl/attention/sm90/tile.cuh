@@ -155,6 +155,12 @@ struct Stages {
     const int keys = item.end - base;
     return {base, item.end <= item.begin ? 0 : (keys + Tile::kKeys - 1) / Tile::kKeys};
   }
+
+  // The first key of a stage.
+  template <typename Tile>
+  __device__ int first(int stage) const {
+    return base + stage * Tile::kKeys;
+  }
 };
 
 }  // namespace fictl::attention::sm90
