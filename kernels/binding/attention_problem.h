@@ -8,6 +8,7 @@
 
 #include <type_traits>
 
+#include <fictl/attention/head_shape.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/variant.cuh>
 #include <fictl/device/element.cuh>
@@ -73,10 +74,10 @@ attention::Heads<T> token_heads(const Launch& launch, const char* name, View x, 
 }
 
 template <typename T>
-void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads, int64_t dim,
-               attention::RaggedKeys<T>* keys) {
-  keys->k = token_heads<const T>(launch, "k", call.k, call.hnd, kv_heads, dim);
-  keys->v = token_heads<const T>(launch, "v", call.v, call.hnd, kv_heads, dim);
+void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads,
+               attention::HeadDims dims, attention::RaggedKeys<T>* keys) {
+  keys->k = token_heads<const T>(launch, "k", call.k, call.hnd, kv_heads, dims.keys);
+  keys->v = token_heads<const T>(launch, "v", call.v, call.hnd, kv_heads, dims.values);
 }
 
 template <typename T>
@@ -89,10 +90,10 @@ device::PagedRows<const T> paged_rows(const Launch& launch, const char* name, Vi
 }
 
 template <typename T>
-void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads, int64_t dim,
-               attention::PagedKeys<T>* keys) {
-  keys->k = paged_rows<T>(launch, kPagedName, call.k, call, kv_heads, dim);
-  keys->v = paged_rows<T>(launch, kPagedName, call.v, call, kv_heads, dim);
+void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads,
+               attention::HeadDims dims, attention::PagedKeys<T>* keys) {
+  keys->k = paged_rows<T>(launch, kPagedName, call.k, call, kv_heads, dims.keys);
+  keys->v = paged_rows<T>(launch, kPagedName, call.v, call, kv_heads, dims.values);
   keys->pages = {required_numbers<const int32_t>(launch, "pages", call.pages), 1};
   keys->page_size = device::Divisor(static_cast<int>(call.page_size));
 }
@@ -211,7 +212,7 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
   using Q = typename Config::Q;
   using O = typename Config::O;
   using KV = typename Config::Keys::Element;
-  constexpr int64_t kDim = Config::kHeadDim;
+  constexpr attention::HeadDims kDims = {Config::kHeadDim, attention::kValueDimOf<Config>};
   detail::check_attention_dtype<Q>(launch, "q", call.q);
   const bool paged = call.pages != nullptr;
   detail::check_attention_dtype<KV>(launch, paged ? detail::kPagedName : "k", call.k);
@@ -230,12 +231,12 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
   }
   detail::copy_list(launch, call);
   typename Config::Keys keys{};
-  detail::make_keys(launch, call, kv_heads, kDim, &keys);
+  detail::make_keys(launch, call, kv_heads, kDims, &keys);
   const bool all = call.window_left < 0 || call.window_left > INT_MAX;
   return {
-      detail::token_heads<const Q>(launch, "q", call.q, false, heads, kDim),
+      detail::token_heads<const Q>(launch, "q", call.q, false, heads, kDims.keys),
       keys,
-      detail::token_heads<O>(launch, "out", call.out, false, heads, kDim),
+      detail::token_heads<O>(launch, "out", call.out, false, heads, kDims.values),
       detail::attention_numbers<float>(launch, "lse", call.lse),
       detail::attention_numbers<const float>(launch, "sinks", call.sinks),
       detail::attention_numbers<float>(launch, "workspace_out", call.workspace_out),
@@ -252,7 +253,7 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
       static_cast<float>(call.v_scale),
       all ? INT_MAX : static_cast<int>(call.window_left),
       call.causal,
-      rope::Frequencies(kDim, call.rope_scale, call.rope_theta, {}),
+      rope::Frequencies(kDims.keys, call.rope_scale, call.rope_theta, {}),
       detail::variant_part(launch, call, Type<typename Config::Variant>()),
   };
 }

@@ -27,6 +27,11 @@ class Place:
         return k.shape[self.token_dim] if self.paged else 0
 
 
+def addressable(x: torch.Tensor) -> torch.Tensor:
+    """Copy what repeats one row for many: a tensor map has no stride of 0."""
+    return x.contiguous() if 0 in x.stride() else x
+
+
 def check_tensors(
     op: str,
     place: Place,
@@ -51,10 +56,11 @@ def check_tensors(
             f"{op}: argument '{place.argument}' has shape {tuple(kv_shape)}: {inner[0]} heads of "
             f"{inner[1]} values; plan() was told {options.kv_heads} of {options.head_dim}"
         )
-    if v.shape != kv_shape or v.dtype is not k.dtype:
+    if v.shape != (*kv_shape[:-1], options.head_dim_v) or v.dtype is not k.dtype:
         raise ValueError(
             f"{op}: keys have shape {tuple(kv_shape)} and dtype {k.dtype}, values "
-            f"{tuple(v.shape)} and {v.dtype}"
+            f"{tuple(v.shape)} and {v.dtype}; plan() was told heads of values of "
+            f"{options.head_dim_v}"
         )
     tokens = kv_shape[place.token_dim]
     if place.paged and tokens != lengths.page_size:

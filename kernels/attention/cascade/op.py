@@ -107,6 +107,8 @@ class MultiLevelCascadeAttentionWrapper:
         rope_theta: float | None = None,
         q_data_type: str | torch.dtype = "float16",
         kv_data_type: str | torch.dtype | None = None,
+        *,
+        head_dim_vo: int | None = None,
     ) -> None:
         """Share out the work of all levels, for any number of run().
 
@@ -120,6 +122,7 @@ class MultiLevelCascadeAttentionWrapper:
         paged_kv_last_page_len: (requests,): keys of each request's last page; 0 if it has no pages.
         causal: in the last level, whose keys come last, a query sees none after its own.
         sm_scale: of the scores; None is 1 / sqrt(head_dim).
+        head_dim_vo: the size of a head of values; None is head_dim.
         """
         levels = each_level(
             len(self._levels),
@@ -150,6 +153,7 @@ class MultiLevelCascadeAttentionWrapper:
                     rope_theta=rope_theta,
                     q_data_type=q_data_type,
                     kv_data_type=kv_data_type,
+                    head_dim_vo=head_dim_vo,
                 )
 
     @op(
@@ -212,6 +216,7 @@ class BatchDecodeWithSharedPrefixPagedKVCacheWrapper:
         data_type: str | torch.dtype = "float16",
         *,
         q_data_type: str | torch.dtype | None = None,
+        head_dim_vo: int | None = None,
     ) -> None:
         """Share out the work on the requests' own keys, for any number of run().
 
@@ -219,6 +224,7 @@ class BatchDecodeWithSharedPrefixPagedKVCacheWrapper:
         unique_kv_indices: the pages, int32.
         unique_kv_last_page_len: (requests,), int32: keys of the last page; 0 if there are no pages.
         data_type: of the keys. q_data_type: of the queries; None is data_type.
+        head_dim_vo: the size of a head of values; None is head_dim.
         """
         with Renaming(_OF_OWN):
             self._unique.plan(
@@ -231,6 +237,7 @@ class BatchDecodeWithSharedPrefixPagedKVCacheWrapper:
                 page_size,
                 q_data_type=q_data_type or data_type,
                 kv_data_type=data_type,
+                head_dim_vo=head_dim_vo,
             )
 
     @op(
@@ -302,6 +309,7 @@ class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
         *,
         q_data_type: str | torch.dtype = "float16",
         kv_data_type: str | torch.dtype | None = None,
+        head_dim_vo: int | None = None,
     ) -> None:
         """Share out the work on the requests' own keys, for any number of run().
 
@@ -310,6 +318,7 @@ class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
         paged_kv_indices: the pages, int32.
         paged_kv_last_page_len: (requests,), int32: keys of the last page; 0 if there are no pages.
         kv_data_type: None is q_data_type.
+        head_dim_vo: the size of a head of values; None is head_dim.
         """
         self._unique.plan(
             qo_indptr,
@@ -322,6 +331,7 @@ class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
             page_size,
             q_data_type=q_data_type,
             kv_data_type=kv_data_type,
+            head_dim_vo=head_dim_vo,
         )
 
     @op(

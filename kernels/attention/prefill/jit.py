@@ -10,6 +10,7 @@ from fictl.jit import JitSpec
 from fictl.op import module_spec
 
 from .._config import Config
+from .._sm90_tiles import choose
 from .._tiles import aot_rows
 
 
@@ -32,3 +33,7 @@ def aot() -> Iterator[JitSpec]:
         for paged in (True, False):
             for rows in aot_rows(128):
                 yield module(Config(dtype, dtype, dtype, 128, paged, rows))
+            for sees_all in {False, not paged}:
+                known = choose(128, 128, group=1, sees_all=sees_all, simple=True)
+                sizes = (128, paged, known.rows)
+                yield module(Config(dtype, dtype, dtype, *sizes, backend="sm90", keys=known.keys))

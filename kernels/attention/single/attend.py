@@ -105,9 +105,9 @@ def _plan_one(
             one,
             chosen,
             q_len,
-            masked,
-            attention.has_variant,
-            why,
+            masked=masked,
+            has_variant=attention.has_variant,
+            why=why,
         )
         attention.plan(work)
 

@@ -9,11 +9,12 @@
 // The limit is the memory's bandwidth, so the design is about bytes in flight.
 //
 // Tiling: a stage of a warp is 4 KiB of keys and 4 KiB of values: 16 keys of 128 dims of 16 bits.
-// With 256 dims it is 16 keys too, the fewest that tensor cores take. Keys are loaded again as soon
+// With 256 dims it is 16 keys too, the fewest that tensor cores take. Heads that are no power of
+// two have as many keys as the next one. Keys are loaded again as soon
 // as they have been multiplied, and so are values. Both stages of a warp are then in flight, except
-// for the part in use. A block has 4 warps (2 with 256 dims), and three blocks share an SM. That is
-// up to 192 KiB in flight on an SM; 3 MiB on the whole GPU cover the latency of HBM. The loop has
-// no barrier of the block: a warp waits for its own copies only.
+// for the part in use. A block has 4 warps (2 with 256 dims, 1 with 512), and three blocks share an
+// SM. That is up to 192 KiB in flight on an SM; 3 MiB on the whole GPU cover the latency of HBM.
+// The loop has no barrier of the block: a warp waits for its own copies only.
 //
 // Order: blocks of adjacent heads run side by side, so that together they read whole tokens. One
 // head after the other takes 2 to 4 % longer.
@@ -75,12 +76,15 @@ class DecodeWarp {
   using Q = typename Shape::Q;
   using KV = typename Shape::KV;
   using Variant = typename Config::Variant;
-  using QueryTile = Tile<Q, Shape::kDim>;
-  using KeyTile = Tile<KV, Shape::kDim>;
+  using QueryTile = Tile<Q, Shape::kColumns>;
+  using KeyTile = Tile<KV, Shape::kColumns>;
+  using ValueTile = Tile<KV, Shape::kValueColumns>;
 
-  static constexpr int kSteps = Shape::kDim / device::kMmaK;
+  static constexpr int kSteps = Shape::kColumns / device::kMmaK;
   static constexpr int kKeyGroups = Shape::kKeys / device::kMmaN;
-  static constexpr int kDimGroups = Shape::kDim / device::kMmaN;
+  static constexpr int kDimGroups = Shape::kValueColumns / device::kMmaN;
+  // Steps over keys that were rotated: what was copied beyond them was not.
+  static constexpr int kRotatedSteps = Config::kRope ? Shape::kDim / device::kMmaK : kSteps;
   // Keys reach the product in 8 bits. Rotated keys do not: rotation converts them to Q.
   static constexpr bool kNarrowKeys = Shape::kNarrow && !Config::kRope;
 
@@ -89,10 +93,12 @@ class DecodeWarp {
     float at[kKeyGroups][4];
   };
 
-  __device__ DecodeWarp(const Problem<Config>& problem, const Item& item, int kv_head, QueryTile q)
+  __device__ DecodeWarp(const Problem<Config>& problem, const Item& item, int kv_head,
+                        int first_value, QueryTile q)
       : problem_(problem),
         item_(item),
         kv_head_(kv_head),
+        first_value_(first_value),
         lane_(static_cast<int>(threadIdx.x) % device::kWarpSize),
         rows_(problem.group.divisor() * item.q_len - item.row),
         q_(q) {
@@ -109,14 +115,14 @@ class DecodeWarp {
     // Even and odd steps have separate sums. Why: a product waits for the one that it is added to.
     Scores halves[2] = {};
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kRotatedSteps; ++step) {
       Scores& scores = halves[step % 2];
       uint32_t a[4];
       queries(step, a);
 #pragma unroll
       for (int n = 0; n < kKeyGroups; n += 2) {
         uint32_t b[4];
-        device::ldmatrix_x4(b, place_in(k, lane_offset, QueryTile::offset(n * 8, step * 2)));
+        device::ldmatrix_x4(b, place_in<Shape::kEven>(k, lane_offset, n * 8, step * 2));
         device::mma_m16n8k16<Q>(scores.at[n], a, b[0], b[1]);
         device::mma_m16n8k16<Q>(scores.at[n + 1], a, b[2], b[3]);
       }
@@ -126,7 +132,7 @@ class DecodeWarp {
 
   // Multiplies the queries with 8-bit keys. A chunk has 16 elements, which is one step.
   template <typename Narrow>
-  __device__ Scores multiply(Tile<Narrow, Shape::kDim> k) const {
+  __device__ Scores multiply(Tile<Narrow, Shape::kColumns> k) const {
     const int lane_offset = KeyTile::offset(device::MmaB::row(lane_), device::MmaB::chunk(lane_));
     Scores halves[2] = {};
 #pragma unroll
@@ -137,7 +143,7 @@ class DecodeWarp {
 #pragma unroll
       for (int n = 0; n < kKeyGroups; n += 2) {
         uint32_t fours[4];
-        device::ldmatrix_x4(fours, place_in(k, lane_offset, KeyTile::offset(n * 8, step)));
+        device::ldmatrix_x4(fours, place_in<Shape::kEven>(k, lane_offset, n * 8, step));
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const uint2 b = device::widened<Q, Narrow>(fours[i]);
@@ -192,8 +198,8 @@ class DecodeWarp {
   }
 
   // Adds the values, multiplied by their weights.
-  __device__ void weigh(const Scores& weights, KeyTile v) {
-    const int lane_offset = KeyTile::offset(device::MmaA::row(lane_), device::MmaA::chunk(lane_));
+  __device__ void weigh(const Scores& weights, ValueTile v) {
+    const int lane_offset = ValueTile::offset(device::MmaA::row(lane_), device::MmaA::chunk(lane_));
 #pragma unroll
     for (int n = 0; n < kKeyGroups; n += 2) {
       const auto& low = weights.at[n];
@@ -206,7 +212,7 @@ class DecodeWarp {
       for (int d = 0; d < kDimGroups; d += Shape::kNarrow ? 4 : 2) {
         uint32_t b[4];
         device::ldmatrix_x4_trans(
-            b, place_in(v, lane_offset, KeyTile::offset(n * 8, d / (Shape::kNarrow ? 2 : 1))));
+            b, place_in<Shape::kEven>(v, lane_offset, n * 8, d / (Shape::kNarrow ? 2 : 1)));
         if constexpr (Shape::kNarrow) {
 #pragma unroll
           for (int i = 0; i < 2; ++i) {
@@ -251,7 +257,7 @@ class DecodeWarp {
       if (lane_ % 4 == 0) all_states[warp * Shape::kRows + row] = {state.max, state.sum};
     }
     __syncthreads();
-    constexpr int kFours = Shape::kDim / MergedPart::kOf;
+    constexpr int kFours = Shape::kValues / MergedPart::kOf;
     for (int i = static_cast<int>(threadIdx.x); i < rows_ * kFours; i += Shape::kThreads) {
       store_four(shared, all_states, i / kFours, i % kFours * MergedPart::kOf);
     }
@@ -336,12 +342,13 @@ class DecodeWarp {
                                                                    row * Shape::kSumsPitch + dim);
       merged.add(*sums, device::SoftmaxState{state.x, state.y});
     }
-    store_merged(problem_, item_, kv_head_, row, dim, merged);
+    store_merged(problem_, item_, kv_head_, row, first_value_ + dim, merged);
   }
 
   const Problem<Config>& problem_;
   const Item& item_;
   int kv_head_;
+  int first_value_;
   int lane_;
   int rows_;          // of the tile that are the request's
   Span seen_by_all_;  // the keys of the item that no row of the tile is to have masked
@@ -354,7 +361,7 @@ class DecodeWarp {
 template <typename Config>
 struct DecodeShared {
   using Shape = DecodeShape<Config>;
-  using QueryTile = Tile<typename Shape::Q, Shape::kDim>;
+  using QueryTile = Tile<typename Shape::Q, Shape::kColumns>;
 
   char* start;
 
@@ -370,7 +377,7 @@ struct DecodeShared {
   // Where the keys of a stage go that are rotated: their own place, or that of this warp.
   __device__ QueryTile rotated(QueryTile keys) const { return keys; }
   template <typename Narrow>
-  __device__ QueryTile rotated(Tile<Narrow, Shape::kDim>) const {
+  __device__ QueryTile rotated(Tile<Narrow, Shape::kColumns>) const {
     constexpr int kBytes = Shape::kKeys * QueryTile::kRowBytes;
     const int warp = static_cast<int>(threadIdx.x) / device::kWarpSize;
     return {start, part("rotated keys", Shape::kRotatedAt + warp * kBytes, kBytes)};
@@ -383,20 +390,20 @@ struct DecodeShared {
   }
 };
 
-// Attention of one item. Called by the whole block.
+// Attention of one item, of the values of this block. Called by the whole block.
 template <typename Config>
 __device__ void decode_item(const Problem<Config>& problem, const Item& item, int kv_head,
-                            DecodeShared<Config> shared) {
+                            int first_value, DecodeShared<Config> shared) {
   using Shape = DecodeShape<Config>;
   using Stages = DecodeStages<Config>;
   using QueryTile = typename DecodeShared<Config>::QueryTile;
   constexpr int kStages = Shape::kStages;
   // Why found before anything else: the first keys wait for their pages.
-  const Stages stages(problem, item, kv_head, shared.start);
+  const Stages stages(problem, item, kv_head, first_value, shared.start);
   typename Stages::Found found[kStages];
 #pragma unroll
   for (int i = 0; i < kStages; ++i) stages.find(i, found[i]);
-  prefetch_end_of_part(problem, item, kv_head);
+  if constexpr (Shape::kMerges) prefetch_end_of_part(problem, item, kv_head);
   const QueryTile q = shared.queries();
   copy_queries<Shape::kThreads>(q, problem, item, kv_head);
   device::copy_commit();
@@ -410,7 +417,7 @@ __device__ void decode_item(const Problem<Config>& problem, const Item& item, in
   for (int i = 0; i < kStages; ++i) found[i].evenly = false;
   if (!Config::kRope && item.chain.next != 0) {
     const Item next = problem.items[item.chain.next];
-    const Stages next_stages(problem, next, kv_head, shared.start);
+    const Stages next_stages(problem, next, kv_head, first_value, shared.start);
 #pragma unroll
     for (int i = 0; i < kStages; ++i) next_stages.find(i, found[i]);
   }
@@ -421,7 +428,7 @@ __device__ void decode_item(const Problem<Config>& problem, const Item& item, in
     rotate_queries<Shape::kThreads>(q, problem, item, kv_head, shared.turns());
     __syncthreads();
   }
-  DecodeWarp<Config> warp(problem, item, kv_head, q);
+  DecodeWarp<Config> warp(problem, item, kv_head, first_value, q);
   typename Stages::Found next;
   stages.find(kStages, next);
   for (int tile = 0, stage = 0; stages.has(tile); ++tile) {
@@ -433,8 +440,8 @@ __device__ void decode_item(const Problem<Config>& problem, const Item& item, in
         const auto position = [&](int row) { return first + row; };
         const int lane = static_cast<int>(threadIdx.x) % device::kWarpSize;
         const QueryTile rotated = shared.rotated(stages.keys(stage));
-        rotate_rows<Shape::kKeys, device::kWarpSize>(stages.keys(stage), rotated, shared.turns(),
-                                                     position, lane);
+        rotate_rows<Shape::kKeys, device::kWarpSize, Shape::kDim>(stages.keys(stage), rotated,
+                                                                  shared.turns(), position, lane);
         __syncwarp();
         return warp.multiply(rotated);
       } else {
@@ -457,10 +464,11 @@ __device__ void decode_item(const Problem<Config>& problem, const Item& item, in
   device::copy_wait<0>();
   __syncthreads();
   warp.store(shared.sums());
-  merge_if_last(problem, item, kv_head, shared.parts());
+  if constexpr (Shape::kMerges) merge_if_last(problem, item, kv_head, shared.parts());
 }
 
-// Blocks are of all heads of the keys for one worker after another. They stay for its items.
+// Blocks are of all heads of the keys for one worker after another, and those that share out a head
+// of values side by side. They stay for the worker's items.
 template <typename Config>
 __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Config>::kBlocks)
     DecodeKernel(const __grid_constant__ Problem<Config> problem) {
@@ -475,19 +483,27 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
       shared.turns()[i] = problem.frequencies.turns(i);
     }
   }
-  int at = static_cast<int>(blockIdx.x) / problem.kv_heads;
+  const int block = static_cast<int>(blockIdx.x / Shape::kParts);
+  int at = block / problem.kv_heads;
   do {
-    const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
+    const int kv_head = block % problem.kv_heads;
+    const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
     const Item item = problem.items[at];
     if (item.request < 0) return;
-    decode_item(problem, item, kv_head, shared);
+    decode_item(problem, item, kv_head, first_value, shared);
     at = item.chain.next;
     // Why a barrier: the next item's queries and keys go where sums of this one are read.
     if (at != 0) __syncthreads();
   } while (at != 0);
 }
 
-// For any items of 16 rows. Parts of split ones are merged where the problem has `arrivals`;
+// Tells whether Decode leaves nothing for MergeParts to merge.
+template <typename Config>
+bool merges_by_itself(const Problem<Config>& problem) {
+  return DecodeShape<Config>::kMerges && problem.arrivals != nullptr;
+}
+
+// For any items of 16 rows. Parts of split ones are merged where merges_by_itself() tells so;
 // otherwise they are for MergeParts to merge.
 template <typename Config>
 cudaError_t Decode(const Problem<Config>& problem, cudaStream_t stream = nullptr,
@@ -496,7 +512,7 @@ cudaError_t Decode(const Problem<Config>& problem, cudaStream_t stream = nullptr
   static_assert(Config::kRows == Shape::kRows, "prefill.cuh is for taller tiles");
   if (problem.item_count == 0 || problem.kv_heads == 0) return cudaSuccess;
   device::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(workers_of(problem) * problem.kv_heads));
+  config.grid = dim3(static_cast<unsigned>(workers_of(problem) * problem.kv_heads) * Shape::kParts);
   config.block = dim3(Shape::kThreads);
   config.stream = stream;
   config.shared_bytes = Shape::kSharedBytes;

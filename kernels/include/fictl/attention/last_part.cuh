@@ -16,6 +16,7 @@
 // the loop over the keys spill.
 #pragma once
 
+#include <fictl/attention/head_shape.cuh>
 #include <fictl/attention/merge.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/device/copy.cuh>
@@ -64,13 +65,13 @@ struct PartStaging {
 };
 
 // Merges all parts of a tile's row in their order: four contiguous elements. Called by whole warps,
-// whose lanes of a row share its sums: a lane loads those of every kLoads-th part.
+// kLoads adjacent lanes of which have the same row and share its sums: a lane loads those of every
+// kLoads-th part.
 template <int kThreads, int kLoads, typename Config>
 __device__ MergedPart merge_in_order(const Problem<Config>& problem, const Merge& merge,
                                      int kv_head, int row, int dim,
                                      PartStaging<kThreads, kLoads> staging) {
-  static_assert(kLoads <= Config::kHeadDim / MergedPart::kOf && device::kWarpSize % kLoads == 0,
-                "lanes of a row hold the sums of as many parts");
+  static_assert(device::kWarpSize % kLoads == 0, "lanes of a warp meet");
   const int lane = static_cast<int>(threadIdx.x) % kLoads;
   MergedPart merged;
   for (int first = 0; first < merge.parts; first += kLoads) {
@@ -80,7 +81,7 @@ __device__ MergedPart merge_in_order(const Problem<Config>& problem, const Merge
     const int64_t step = int64_t{merge.rows} * problem.kv_heads;
     for (int i = 0; i < count; ++i) {
       const int64_t from = start + i * step;
-      device::copy_async(staging.chunk(i), problem.partial_out + from * Config::kHeadDim + dim);
+      device::copy_async(staging.chunk(i), problem.partial_out + from * kValueDimOf<Config> + dim);
     }
     device::copy_commit();
     const float lse = lane < count ? __ldcg(problem.partial_lse + start + lane * step) : 0.0f;
@@ -100,13 +101,15 @@ __device__ void merge_if_last(const Problem<Config>& problem, const Item& item, 
   if (problem.arrivals == nullptr || item.partial < 0) return;
   const Merge merge = problem.merges[item.chain.merge];
   if (!is_last_part(problem, item, kv_head, merge.parts)) return;
-  constexpr int kLanes = Config::kHeadDim / MergedPart::kOf;
+  constexpr int kFours = kValueDimOf<Config> / MergedPart::kOf;
+  constexpr int kLanes = rounded_up(kFours, kLoads);  // of a row
   for (int start = 0; start < merge.rows * kLanes; start += kThreads) {
     const int i = start + static_cast<int>(threadIdx.x);
     const int row = min(i / kLanes, merge.rows - 1);
-    const int dim = i % kLanes * MergedPart::kOf;
+    const int dim = min(i % kLanes, kFours - 1) * MergedPart::kOf;
     const MergedPart merged = merge_in_order(problem, merge, kv_head, row, dim, staging);
-    if (i < merge.rows * kLanes) store_merged(problem, merge, kv_head, row, dim, merged);
+    const bool is_own = i < merge.rows * kLanes && i % kLanes < kFours;
+    if (is_own) store_merged(problem, merge, kv_head, row, dim, merged);
   }
 }
 

@@ -143,16 +143,16 @@ class Consumer {
     RowSoftmax softmax;
 #pragma unroll
     for (float& sum : products.sums) sum = 0.0f;
-    if (stages.count > 0) {
-      multiply(products, softmax, work, stages);
-      if constexpr (Tile::kOutsApart) release_queries();
-    }
+    // Without keys, too: outputs may take the queries' place.
+    shared_.query_ring.wait_full(query_at_);
+    if (stages.count > 0) multiply(products, softmax, work, stages);
+    if constexpr (Tile::kOutsApart) release_queries();
     TileStore<Tile, Config>(shared_, problem_, work, rows_, loads_.tile_rows)
         .store(products.sums, softmax);
     if constexpr (!Tile::kOutsApart) {
       // The copy engine writes the queries where these threads have written and read outputs.
       device::fence_async_shared();
-      if (stages.count > 0) release_queries();
+      release_queries();
     }
   }
 
@@ -173,7 +173,6 @@ class Consumer {
       soften(products.scores, softmax, factors, words, work, first, masks);
     };
 
-    shared_.query_ring.wait_full(query_at_);
     wait_full(shared_.key_ring, key_at_);
     words.load(problem_, work, rows_, stages.first<Tile>(stages.count - 1));
     turns_.wait();
@@ -243,15 +242,17 @@ class Consumer {
   }
 
   // Makes values behind the request's last key zero: their weights are 0, but they may be NaN.
+  // Those behind the item's are its own: a causal tile mostly ends within a stage, and has none to
+  // clear.
   __device__ __forceinline__ void clear_values(const Item& item, Stages stages) {
     const int first = stages.first<Tile>(stages.count - 1);
-    if (first + Tile::kKeys <= item.end) return;
+    if (first + Tile::kKeys <= item.kv_len) return;
     wait_full(shared_.value_ring, value_at_);
     unsigned char* values = shared_.values[value_at_.stage];
     constexpr int kChunks = Tile::kValueDim / kPanel * 8;
     constexpr int kConsumerThreads = Tile::kConsumers * device::kWarpgroup;
     const int thread = rows_.first / device::kWgmmaM * device::kWarpgroup + rows_.thread;
-    for (int i = (item.end - first) * kChunks + thread; i < Tile::kKeys * kChunks;
+    for (int i = (item.kv_len - first) * kChunks + thread; i < Tile::kKeys * kChunks;
          i += kConsumerThreads) {
       const int row = i / kChunks, chunk = i % kChunks;
       unsigned char* to = values + chunk / 8 * Tile::kKeyPanel + row * kRowBytes + chunk % 8 * 16;

@@ -191,12 +191,12 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
           key_at.advance();
         }
         if (i == 0) {
-          if (leads && stages.count > 0) {
+          if (leads) {
             shared.query_ring.wait_empty(query_at);
             load_queries<Tile>(shared.queries, q_map, shared.query_ring.full[0], problem, work,
                                loads.tile_rows);
           }
-          if (stages.count > 0) query_at.advance();
+          query_at.advance();
           continue;
         }
         shared.value_ring.wait_empty(value_at);

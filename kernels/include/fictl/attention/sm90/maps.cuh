@@ -4,8 +4,7 @@
 //   ragged keys    {dim, head, token}         box {64, 1, keys of a stage}
 //   paged keys     {dim, slot, head, page}    box {64, slots, 1, 1}
 //
-// Requests, heads and pages are coordinates. What a box has behind the last token, or in a page
-// whose number is that of all pages, is zero.
+// Requests, heads and pages are coordinates. What a box has behind the last token is zero.
 #pragma once
 
 #include <stdint.h>

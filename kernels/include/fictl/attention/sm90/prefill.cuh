@@ -90,13 +90,16 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   loads.tile_rows = Tile::kRows / group * group;
   loads.box_rows = 1;
   if constexpr (!Tile::kGathers) loads.box_rows = sm90::box_rows<Tile>(problem.keys);
-  loads.page_count = static_cast<int>(extents.keys);
 
+  // Of tensors without elements there is no map, and nothing is loaded.
   CUtensorMap maps[3] = {};
-  cudaError_t status = sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group,
-                                       extents.queries, group, Tile::kRows / group, &maps[0]);
+  cudaError_t status = cudaSuccess;
+  if (extents.queries > 0) {
+    status = sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group, extents.queries,
+                             group, Tile::kRows / group, &maps[0]);
+  }
   if constexpr (!Tile::kGathers) {
-    if (status == cudaSuccess) {
+    if (extents.keys > 0 && status == cudaSuccess) {
       status = sm90::map_keys<Tile>(problem.keys, problem.kv_heads, extents, &maps[1], &maps[2]);
     }
   }

@@ -12,8 +12,7 @@
 
 #include <stdint.h>
 
-#include <type_traits>
-
+#include <fictl/attention/head_shape.cuh>
 #include <fictl/attention/keys.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/tile.cuh>
@@ -26,13 +25,6 @@ constexpr int kPanel = 64;  // dims: 128 bytes of 16-bit values
 constexpr int kRowBytes = 128;
 constexpr int kPatternBytes = 1024;   // of the swizzle: what tiles are aligned to
 constexpr int kSharedBytes = 232448;  // of a block, on sm_90
-
-// Dims of a value: Config::kValueDim, or as many as those of a key.
-template <typename Config, typename = void>
-struct ValueDim : std::integral_constant<int, Config::kHeadDim> {};
-template <typename Config>
-struct ValueDim<Config, std::void_t<decltype(Config::kValueDim)>>
-    : std::integral_constant<int, Config::kValueDim> {};
 
 // Whether rows of keys are copied one by one: Config::kGathers, or false.
 template <typename Config, typename = void>
@@ -60,7 +52,7 @@ struct Tile {
   static constexpr int kRows = Config::kRows;
   static constexpr int kKeys = Config::kKeys;
   static constexpr int kDim = Config::kHeadDim;
-  static constexpr int kValueDim = ValueDim<Config>::value;
+  static constexpr int kValueDim = kValueDimOf<Config>;
   static constexpr int kStages = 2;
   static constexpr int kConsumers = kRows / device::kWgmmaM;  // warpgroups of 64 rows
   static constexpr int kConsumerWarps = kConsumers * 4;
@@ -138,9 +130,8 @@ struct alignas(kPatternBytes) Shared {
 
 // Numbers of a launch beside the problem.
 struct Loads {
-  int box_rows;    // of keys in pages
-  int tile_rows;   // that are used: as many as whole groups of heads have
-  int page_count;  // 0: there are no pages
+  int box_rows;   // of keys in pages
+  int tile_rows;  // that are used: as many as whole groups of heads have
 };
 
 // The stages that an item's keys lie in. In pages they are counted from its first key down to a
