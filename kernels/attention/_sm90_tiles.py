@@ -60,12 +60,12 @@ def choose(
         smallest tile leaves.
     gathers: rows of keys are copied one by one, and the tile leaves room for their addresses.
     """
-    known = [each for each in of_heads(head_dim, head_dim_v) if each.rows >= group]
+    known = [one for one in of_heads(head_dim, head_dim_v) if one.rows >= group]
     if gathers:
-        known = [each for each in known if _has_room_for_addresses(each)]
+        known = [one for one in known if _has_room_for_addresses(one)]
     if not simple:
-        return min(known, key=lambda each: (each.rows, each.keys))
-    return max(known, key=lambda each: each.keys) if sees_all else known[0]
+        return min(known, key=lambda one: (one.rows, one.keys))
+    return max(known, key=lambda one: one.keys) if sees_all else known[0]
 
 
 def _has_room_for_addresses(known: Tile) -> bool:

@@ -178,9 +178,9 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
 
         q: (queries, num_qo_heads, head_dim_qk), as plan() was told.
         k, v: (keys, num_kv_heads, head_dim_qk) and (…, head_dim_vo), or (num_kv_heads, keys, …) where
-            the layout is "HND"; at least as many keys as kv_indptr says. q, k, v and out: last
-            dimension contiguous, any stride for tokens and heads.
-        out: (queries, num_qo_heads, head_dim_vo). None allocates it.
+            the layout is "HND"; at least as many keys as kv_indptr says.
+        out: (queries, num_qo_heads, head_dim_vo). None allocates it. Like q, k and v: last dimension
+            contiguous, any stride for tokens and heads.
         scale_q, scale_k, scale_v: of q, k and v of fp8: (num_qo_heads,) and (num_kv_heads,) of
             fp32, or (1,) or a number for all heads. None is 1.
         q_scale, k_scale, v_scale: further factors, of scores and of out: numbers, or tensors of
@@ -365,8 +365,7 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedPrefill):
         q: (queries, num_qo_heads, head_dim_qk), as plan() was told.
         paged_kv_cache: keys and values, (pages, 2, page_size, num_kv_heads, head_dim_qk), or a tuple
             of keys and of values, (pages, page_size, num_kv_heads, head_dim_qk or head_dim_vo) each;
-            page_size stands after num_kv_heads where the layout is "HND". Last dimension
-            contiguous, any stride for pages, slots and heads.
+            "HND" has page_size after num_kv_heads. Last dimension contiguous, else any stride.
         window_left: plan()'s, if it is given.
         skip_softmax_threshold_scale_factor, use_fp16_softmax, uses_spcompress: FlashInfer's own,
             which are refused. The others are BatchPrefillWithRaggedKVCacheWrapper.run's.

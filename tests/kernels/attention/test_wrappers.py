@@ -270,7 +270,8 @@ def test_prefill_for_graphs_keeps_its_kernel_and_has_room_for_fewer_queries(
     for queries in ([0, 100, 200], [0, 0, 200], [0, 1, 2]):
         made.plan(torch.tensor(queries).int(), *keys, HEADS, KV_HEADS, DIM, PAGE, causal=True)
         made.run(q(queries[-1]), cache())
-        assert tensor_cores.configs[-1].rows == 128
+        assert tensor_cores.configs[-1] == tensor_cores.configs[0]
+        assert tensor_cores.configs[-1].rows >= 128
         assert tensor_cores.call["items"].shape == tensor_cores.calls[0]["items"].shape
     with pytest.raises(ValueError, match=r"'qo_indptr' has 201 queries; the first .* had 200"):
         made.plan(torch.tensor([0, 1, 201]).int(), *keys, HEADS, KV_HEADS, DIM, PAGE, causal=True)

@@ -67,7 +67,7 @@ struct Products {
       constexpr int kInPanel = kPanel / 16;
       const int panel = step / kInPanel, within = step % kInPanel * 32;
       device::wgmma<Q>(scores, q.advance(panel * Tile::kQueryPanel + within),
-                       k.advance(panel * Tile::kKeyPanel + within), step > 0);
+                       k.advance(panel * Tile::KeyLayout::kPanelBytes + within), step > 0);
     }
     device::wgmma_commit();
   }
@@ -76,7 +76,8 @@ struct Products {
   __device__ __forceinline__ void issue_sums(device::TileDescriptor v) {
 #pragma unroll
     for (int step = 0; step < Tile::kKeys / 16; ++step) {
-      device::wgmma<Q, device::Major::kMN>(sums, weights[step], v.advance(step * 16 * kRowBytes));
+      device::wgmma<Q, device::Major::kMN>(sums, weights[step],
+                                           v.advance(step * 2 * Tile::ValueLayout::kGroupBytes));
     }
     device::wgmma_commit();
   }
@@ -103,8 +104,11 @@ class Consumer {
         loads_(loads),
         rows_{static_cast<int>(threadIdx.x) % device::kWarpgroup, warpgroup * device::kWgmmaM},
         q_(device::k_major_tile(shared.queries + rows_.first * kRowBytes)),
-        k_(device::k_major_tile(shared.keys[0])),
-        v_(device::mn_major_tile(shared.values[0], Tile::kKeys)),
+        k_(device::descriptor::make(shared.keys[0], device::Swizzle::k128, 0,
+                                    Tile::KeyLayout::kGroupBytes)),
+        v_(device::descriptor::make(shared.values[0], device::Swizzle::k128,
+                                    Tile::ValueLayout::kPanelBytes,
+                                    Tile::ValueLayout::kGroupBytes)),
         turns_(warpgroup) {}
 
   __device__ __forceinline__ void run() {
@@ -255,7 +259,7 @@ class Consumer {
     for (int i = (item.kv_len - first) * kChunks + thread; i < Tile::kKeys * kChunks;
          i += kConsumerThreads) {
       const int row = i / kChunks, chunk = i % kChunks;
-      unsigned char* to = values + chunk / 8 * Tile::kKeyPanel + row * kRowBytes + chunk % 8 * 16;
+      unsigned char* to = values + Tile::ValueLayout::offset(row, chunk / 8) + chunk % 8 * 16;
       *reinterpret_cast<uint4*>(to) = uint4{};
     }
     device::fence_async_shared();

@@ -20,7 +20,7 @@ constexpr int kPanelChunks = kRowBytes / kChunkBytes;
 // The byte of a stage at which a chunk of a row begins; chunks are numbered across the panels.
 template <typename Tile>
 __device__ constexpr int stage_offset(int row, int chunk) {
-  return chunk / kPanelChunks * Tile::kKeyPanel + row * kRowBytes +
+  return chunk / kPanelChunks * Tile::KeyLayout::kPanelBytes + row * kRowBytes +
          (chunk % kPanelChunks ^ row % kPanelChunks) * kChunkBytes;
 }
 
@@ -161,7 +161,7 @@ class GatherLoader {
       const auto* from = row(first + i * kRowsAtOnce);
 #pragma unroll
       for (int panel = 0; panel < kDim / kPanel; ++panel) {
-        void* place = to + panel * Tile::kKeyPanel + i * kRowsAtOnce * kRowBytes;
+        void* place = to + panel * Tile::KeyLayout::kPanelBytes + i * kRowsAtOnce * kRowBytes;
         const auto* source = from + panel * kPanel + chunk * (kPanel / kPanelChunks);
         if constexpr (kWhole) {
           device::copy_async(place, source);

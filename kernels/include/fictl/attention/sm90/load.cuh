@@ -70,10 +70,12 @@ class BoxLoader {
     if (first >= 0) key_box_ = find_in(problem_.keys, first);
   }
   __device__ void keys(unsigned char* stage, device::Mbarrier& full, int first) const {
-    load<Tile::kDim>(problem_.keys, k_map_, stage, full, first, key_box_);
+    load<typename Tile::KeyLayout>(problem_.keys, k_map_, stage, full, first, key_box_,
+                                   loads_.key_head_panels);
   }
   __device__ void values(unsigned char* stage, device::Mbarrier& full, int first) const {
-    load<Tile::kValueDim>(problem_.keys, v_map_, stage, full, first, value_box_);
+    load<typename Tile::ValueLayout>(problem_.keys, v_map_, stage, full, first, value_box_,
+                                     loads_.value_head_panels);
   }
 
  private:
@@ -102,32 +104,36 @@ class BoxLoader {
 
   __device__ int first_row() const { return static_cast<int>(threadIdx.x) % 32 * loads_.box_rows; }
 
-  template <int kDim, typename T>
+  template <typename Layout, typename T>
   __device__ void load(const RaggedKeys<T>&, const CUtensorMap& map, unsigned char* stage,
-                       device::Mbarrier& full, int first, Box) const {
+                       device::Mbarrier& full, int first, Box, int) const {
     if (!device::elect_lane()) return;
-    full.arrive_and_expect(kDim / kPanel * Tile::kKeyPanel);
+    full.arrive_and_expect(Layout::kBytes);
 #pragma unroll
-    for (int panel = 0; panel < kDim / kPanel; ++panel) {
-      device::load_tensor(stage + panel * Tile::kKeyPanel, map, full, panel * kPanel, kv_head_,
+    for (int panel = 0; panel < Layout::kPanels; ++panel) {
+      device::load_tensor(stage + Layout::offset(0, panel), map, full, panel * kPanel, kv_head_,
                           start_ + first, kHint);
     }
   }
 
-  template <int kDim, typename T>
+  template <typename Layout, typename T>
   __device__ void load(const PagedKeys<T>&, const CUtensorMap& map, unsigned char* stage,
-                       device::Mbarrier& full, int, Box box) const {
+                       device::Mbarrier& full, int, Box box, int head_panels) const {
     const int boxes = __popc(__ballot_sync(~0u, box.page >= 0));
     if (threadIdx.x % 32 == 0) {
-      full.arrive_and_expect(kDim / kPanel * boxes * loads_.box_rows * kRowBytes);
+      full.arrive_and_expect(Layout::kPanels * boxes * loads_.box_rows * kRowBytes);
     }
     __syncwarp();
     if (box.page < 0) return;
-    unsigned char* to = stage + first_row() * kRowBytes;
+    if (head_panels > 0) {
+      device::load_tensor(stage + Layout::offset(first_row(), 0), map, full, 0, 0,
+                          kv_head_ * head_panels, box.slot / 8, box.page, kHint);
+      return;
+    }
 #pragma unroll
-    for (int panel = 0; panel < kDim / kPanel; ++panel) {
-      device::load_tensor(to + panel * Tile::kKeyPanel, map, full, panel * kPanel, box.slot,
-                          kv_head_, box.page, kHint);
+    for (int panel = 0; panel < Layout::kPanels; ++panel) {
+      device::load_tensor(stage + Layout::offset(first_row(), panel), map, full, panel * kPanel,
+                          box.slot, kv_head_, box.page, kHint);
     }
   }
 
@@ -171,7 +177,8 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
   device::pdl_wait();
   const WorkOrder order(
       problem.items, problem.item_count, problem.kv_heads,
-      (Tile::kDim + Tile::kValueDim) * static_cast<int>(sizeof(typename Config::Keys::Element)));
+      (Tile::kDim + Tile::kValueDim) * static_cast<int>(sizeof(typename Config::Keys::Element)),
+      problem.causal);
   const WorkCursor cursor(problem.items);
   int index = cursor.first();
   while (index < order.count()) {

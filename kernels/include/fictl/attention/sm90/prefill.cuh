@@ -86,12 +86,12 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   using Tile = sm90::Tile<Config>;
   const int group = problem.group.divisor();
   if (group > Tile::kRows) return cudaErrorInvalidValue;
-  sm90::Loads loads;
+  sm90::Loads loads = {};
   loads.tile_rows = Tile::kRows / group * group;
   loads.box_rows = 1;
-  if constexpr (!Tile::kGathers) loads.box_rows = sm90::box_rows<Tile>(problem.keys);
+  if constexpr (!Tile::kGathers) sm90::plan_boxes<Tile>(problem.keys, problem.kv_heads, &loads);
 
-  // Of tensors without elements there is no map, and nothing is loaded.
+  // Tensors without elements have no map, and nothing of them is loaded.
   CUtensorMap maps[3] = {};
   cudaError_t status = cudaSuccess;
   if (extents.queries > 0) {
@@ -100,7 +100,8 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   }
   if constexpr (!Tile::kGathers) {
     if (extents.keys > 0 && status == cudaSuccess) {
-      status = sm90::map_keys<Tile>(problem.keys, problem.kv_heads, extents, &maps[1], &maps[2]);
+      status =
+          sm90::map_keys<Tile>(problem.keys, problem.kv_heads, extents, loads, &maps[1], &maps[2]);
     }
   }
   if (status != cudaSuccess) return status;

@@ -7,7 +7,10 @@
 //   loader    what a copying warpgroup needs   addresses of rows; staging buffers
 //
 // All lie in panels of 64 dims: rows of 128 bytes, swizzled, as bulk copies write and wgmma reads
-// them. Along the dims, queries and keys are K-major; values are MN-major.
+// them. Along the dims, queries and keys are K-major; values are MN-major. Keys and values lie
+// panel after panel; those of pages in groups of 8 tokens with all their panels, so that a page is
+// one box, whatever its size: a box for each panel of 16 tokens kept the copy engine busy for
+// longer than the products take.
 #pragma once
 
 #include <stdint.h>
@@ -38,6 +41,20 @@ constexpr bool kIsPaged = false;
 template <typename T>
 constexpr bool kIsPaged<PagedKeys<T>> = true;
 
+// Where the rows of a stage's keys, or values, are.
+template <int kDim, int kKeys, bool kGroups>
+struct StageLayout {
+  static constexpr int kPanels = kDim / kPanel;
+  static constexpr int kBytes = kPanels * kKeys * kRowBytes;
+  // From a panel to the next, and from 8 tokens to the next 8.
+  static constexpr int kPanelBytes = kGroups ? kPatternBytes : kKeys * kRowBytes;
+  static constexpr int kGroupBytes = kGroups ? kPanels * kPatternBytes : kPatternBytes;
+
+  __device__ static constexpr int offset(int row, int panel) {
+    return panel * kPanelBytes + row / 8 * kGroupBytes + row % 8 * kRowBytes;
+  }
+};
+
 template <typename Config_>
 struct Tile {
   using Config = Config_;
@@ -67,15 +84,16 @@ struct Tile {
   static constexpr int kProducerRegisters = kConsumers == 2 ? (kWidens ? 56 : 40) : 32;
   static constexpr int kConsumerRegisters = kConsumers == 2 ? (kWidens ? 224 : 232) : 160;
 
-  // Whether the warpgroups take turns at issuing products, so that the softmax of one lies under
+  // The warpgroups take turns at issuing products, so that the softmax of one lies under
   // the products of the other. Sums of more dims leave the tensor cores no gap to fill.
   static constexpr bool kPingPong = kValueDim <= 128;
 
   static constexpr int kQueryPanel = kRows * kRowBytes;
-  static constexpr int kKeyPanel = kKeys * kRowBytes;  // of values, too
   static constexpr int kQueryBytes = kDim / kPanel * kQueryPanel;
-  static constexpr int kKeyBytes = kDim / kPanel * kKeyPanel;
-  static constexpr int kValueBytes = kValueDim / kPanel * kKeyPanel;
+  using KeyLayout = StageLayout<kDim, kKeys, kPaged>;
+  using ValueLayout = StageLayout<kValueDim, kKeys, kPaged>;
+  static constexpr int kKeyBytes = KeyLayout::kBytes;
+  static constexpr int kValueBytes = ValueLayout::kBytes;
   static constexpr int kOutBytes = kValueDim / kPanel * kQueryPanel;
   static constexpr int kRingBytes = kStages * (kKeyBytes + kValueBytes);
 
@@ -132,6 +150,10 @@ struct alignas(kPatternBytes) Shared {
 struct Loads {
   int box_rows;   // of keys in pages
   int tile_rows;  // that are used: as many as whole groups of heads have
+  // From a head to the next in panels, of keys and values in pages: their boxes have all panels. 0:
+  // heads are not whole panels apart, and boxes have 8 rows of one panel.
+  int key_head_panels;
+  int value_head_panels;
 };
 
 // The stages that an item's keys lie in. In pages they are counted from its first key down to a
