@@ -27,6 +27,7 @@ class TransposingLoader {
       : shared_(shared), rows_(problem, shared.loader.rows, static_cast<int>(threadIdx.x)) {}
 
   __device__ void begin(const Work& work) { rows_.begin(work); }
+  __device__ void find(int) const {}
   __device__ int agree(int next) const { return sm90::agree(shared_, next); }
 
   // Begins to copy the values of the stage, too.
