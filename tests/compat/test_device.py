@@ -34,17 +34,21 @@ def test_a_gpu_is_asked() -> None:
 
 
 @pytest.mark.parametrize("mode", utils.PosEncodingMode)
-@pytest.mark.parametrize("dim", [64, 128, 256, 192])
+@pytest.mark.parametrize("dims", [(64, 64), (128, 128), (256, 256), (192, 128), (192, 192)])
 @pytest.mark.parametrize("q", [torch.float16, torch.bfloat16, torch.float8_e4m3fn])
 def test_the_backend_of_attention_is_what_plans_choose(
-    q: torch.dtype, dim: int, mode: utils.PosEncodingMode, monkeypatch: pytest.MonkeyPatch
+    q: torch.dtype,
+    dims: tuple[int, int],
+    mode: utils.PosEncodingMode,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from fictl.kernels.attention._backends import PREFILL
 
     monkeypatch.setenv("FICTL_DEVICE", "emu")
-    chosen = PREFILL.choose("op", CPU, "auto", dim, 1, mode.name, q, q, False).backend
+    chosen = PREFILL.choose("op", CPU, "auto", *dims, 1, mode.name, q, q, False).backend
     words = (mode.value, False, False, q, q)
-    found = utils.determine_attention_backend(CPU, *words, head_dim_qk=dim, head_dim_vo=dim)
+    qk, vo = dims
+    found = utils.determine_attention_backend(CPU, *words, head_dim_qk=qk, head_dim_vo=vo)
     assert found == {"sm90": "fa3", "sm80": "fa2"}[chosen]
 
 
@@ -54,7 +58,7 @@ def test_only_hopper_has_its_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_attention_backend, "get_compute_capability", lambda _, c=capability: c)
         assert utils.determine_attention_backend(GPU, *words) == word
     assert not utils.is_cutlass_backend_supported(*words)
-    assert not utils.is_fa3_prefill_head_dim_supported(192, 128)
+    assert not utils.is_fa3_prefill_head_dim_supported(128, 64)
 
 
 def test_modes_have_flashinfer_s_numbers() -> None:

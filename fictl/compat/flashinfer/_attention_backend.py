@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import torch
 
 _HOPPER = (9, 0)
-_FA3_HEAD_DIMS = (64, 128, 256)
+_FA3_HEAD_DIMS = ((64, 64), (128, 128), (192, 128), (256, 256))  # of keys, and of values
 
 __all__ = [
     "MaskMode",
@@ -82,7 +82,7 @@ def is_fa3_backend_supported(
 
 def is_fa3_prefill_head_dim_supported(head_dim_qk: int, head_dim_vo: int) -> bool:
     """Tell whether Hopper's kernels take heads of these sizes."""
-    return head_dim_qk == head_dim_vo and head_dim_qk in _FA3_HEAD_DIMS
+    return (head_dim_qk, head_dim_vo) in _FA3_HEAD_DIMS
 
 
 def is_cutlass_backend_supported(

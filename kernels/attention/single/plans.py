@@ -47,12 +47,12 @@ class Plans:
     def scratch(self, device: torch.device, stream: int) -> Scratch:
         """Return the memory for parts of all plans of a stream."""
         with self._lock:
-            found = self._scratch.get((device, stream))
-            if found is None:
+            scratch = self._scratch.get((device, stream))
+            if scratch is None:
                 while len(self._scratch) >= _MOST_STREAMS:
                     del self._scratch[next(iter(self._scratch))]
-                found = self._scratch[device, stream] = Scratch(device)
-            return found
+                scratch = self._scratch[device, stream] = Scratch(device)
+            return scratch
 
     def clear(self) -> None:
         """Forget all plans, and the memory with them."""

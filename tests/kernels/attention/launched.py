@@ -40,6 +40,7 @@ def attend(
     soft_cap: float = 0.0,
     copied: torch.Tensor | None = None,
     merges_apart: bool = False,
+    kernel: KernelModule | None = None,
 ) -> Sums:
     """Launch the kernel of `config` on a list of work.
 
@@ -47,7 +48,7 @@ def attend(
     the block that ends the last one, or in a kernel of their own.
     """
     batch, shape = work.batch, work.batch.shape
-    kernel = BY_TENSOR_CORES if config.tensor_cores else BY_CUDA_CORES
+    kernel = kernel or (BY_TENSOR_CORES if config.tensor_cores else BY_CUDA_CORES)
     if config.paged:
         hnd = shape.layout == "HND"
         k, v = batch.caches()

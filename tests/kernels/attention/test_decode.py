@@ -6,8 +6,12 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+import torch
 
-from fictl.kernels.attention.decode.op import BatchDecodeWithPagedKVCacheWrapper
+from fictl.kernels.attention.decode.op import (
+    BatchDecodeWithPagedKVCacheWrapper,
+    CUDAGraphBatchDecodeWithPagedKVCacheWrapper,
+)
 
 from .draws import BF16, E4M3, E5M2, HALF, Call, Variant, draw
 from .reference import Batch, Shape, Sums, assert_attends, workspace
@@ -104,3 +108,44 @@ def test_many_rows_of_a_request_are_taken_by_kernels_of_prefill(backend: str, de
     )
     found: Sums = made.run(batch.q, batch.cache(), return_lse=True)
     assert_attends(found, batch.expected(causal=True), backend)
+
+
+def test_lists_of_one_place_serve_any_lengths(device: str) -> None:
+    shape, cache_pages = Shape(64, 4, 2, page_size=16), 400
+
+    def ints(count: int) -> torch.Tensor:
+        return torch.zeros(count, dtype=torch.int32, device=device)
+
+    made = CUDAGraphBatchDecodeWithPagedKVCacheWrapper(
+        workspace(device), ints(4), ints(cache_pages), ints(3)
+    )
+    blocks = set()
+    for seed, kv_lens in enumerate(([1500, 30, 0], [1, 1, 1], [0, 900, 2000])):
+        batch = Batch([1] * 3, kv_lens, shape, device, seed)
+        made.plan(
+            *batch.page_table(),
+            shape.heads,
+            shape.kv_heads,
+            shape.dim,
+            shape.page_size,
+            q_data_type=shape.dtype,
+        )
+        counts = made._attention.counts
+        blocks.add((counts.workers, counts.items, counts.merges))
+        first = made.run(batch.q, batch.cache(), return_lse=True)
+        assert_attends(first, batch.expected(causal=True), kv_lens)
+        for one, again in zip(
+            first, made.run(batch.q, batch.cache(), return_lse=True), strict=True
+        ):
+            assert torch.equal(one, again)
+    assert len(blocks) == 1
+
+
+def test_graphs_do_not_follow_plans_that_split_otherwise(device: str) -> None:
+    made = CUDAGraphBatchDecodeWithPagedKVCacheWrapper(
+        workspace(device), *(torch.zeros(n, dtype=torch.int32, device=device) for n in (2, 9, 1))
+    )
+    table = (torch.tensor([0, 2]).int(), torch.tensor([0, 1]).int(), torch.tensor([3]).int())
+    made.plan(*table, 2, 1, 64, 16)
+    with pytest.raises(ValueError, match="whether keys may be split is False"):
+        made.plan(*table, 2, 1, 64, 16, disable_split_kv=True)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 import torch
 
 from fictl.emu.schedule import all_schedules
+from fictl.jit import JitSpec
 from fictl.jit.emulation import emulated_device
 from fictl.kernels.attention._config import Config
+from fictl.kernels.attention.decode.jit import module as cuda_cores
+from fictl.op import KernelModule
+from fictl.op.ffi.emulated import KernelDefect
+from fictl.paths import data_root
 
 from .launched import FREQUENCIES, attend, shape_of
 from .reference import Batch, assert_attends
@@ -82,6 +90,45 @@ def test_more_parts_than_a_thread_loads_at_once(config: Config, device: str) -> 
     batch = Batch((1,), (330,), shape_of(config, 2), device)
     work = WorkList(batch, config.rows, tuple(range(8, 330, 8)))
     assert_attends(attend(config, work), batch.expected())
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ("{\n    __threadfence();", "{", "without __threadfence"),
+        ("  __syncthreads();\n  bool is_last", "  bool is_last", "race"),
+        ("__syncthreads_or(is_last)", "__any_sync(0xffffffffu, is_last)", "race"),
+    ],
+    ids=["no fence before the count", "no barrier before it", "the others are not told"],
+)
+def test_planted_mistakes_of_the_merge_are_found(
+    right: str,
+    wrong: str,
+    told: str,
+    tmp_path: Path,
+    device: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if device != "cpu":
+        pytest.skip("the emulated device finds them")
+    monkeypatch.setenv("FICTL_EMU_CHECK", "1")
+    header = Path("fictl", "attention", "last_part.cuh")
+    text = (data_root("kernels") / "include" / header).read_text(encoding="utf-8")
+    assert text.count(right) == 1
+    planted = tmp_path / header
+    planted.parent.mkdir(parents=True)
+    planted.write_text(text.replace(right, wrong), encoding="utf-8")
+
+    def module(config: Config) -> JitSpec:
+        spec = cuda_cores(config)
+        return replace(spec, include_dirs=(tmp_path, *spec.include_dirs))
+
+    batch = Batch((1,), (300,), shape_of(SMALL_GROUP, 2), device)
+    work = WorkList(batch, SMALL_GROUP.rows, (70, 140, 200))
+    with pytest.raises(KernelDefect, match=told):
+        for schedule in all_schedules():
+            emulated_device().run_under(schedule)
+            attend(SMALL_GROUP, work, kernel=KernelModule(module))
 
 
 def test_too_few_counters_are_refused(device: str) -> None:

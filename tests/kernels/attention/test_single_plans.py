@@ -199,3 +199,37 @@ def test_repeats_are_equal_to_the_bit(device: str) -> None:
         for again in found[1:]:
             assert torch.equal(again[0], found[0][0])
             assert torch.equal(again[1], found[0][1])
+
+
+@pytest.mark.needs_gpu
+def test_a_graph_replays_whatever_has_run_since(plans: Plans) -> None:
+    batch = Batch([1], [30000], Shape(128, 16, 2), "cuda")
+    (k, v), q = batch.ragged(), batch.q[0]
+    wanted = single_decode_with_kv_cache(q, k, v)
+    out = torch.empty_like(wanted)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        single_decode_with_kv_cache(q, k, v, out=out)
+    plans.clear()
+    for length in (30000, 5000, 30000):
+        single_decode_with_kv_cache(q, k[:length], v[:length])
+        out.fill_(torch.nan)
+        graph.replay()
+        assert torch.equal(out, wanted)
+
+
+@pytest.mark.needs_gpu
+def test_streams_run_at_once(plans: Plans) -> None:
+    batch = Batch([1], [30000], Shape(128, 16, 2), "cuda")
+    (k, v), q = batch.ragged(), batch.q[0]
+    wanted = single_decode_with_kv_cache(q, k, v)
+    streams = [torch.cuda.Stream() for _ in range(3)]
+    found = []
+    torch.cuda.synchronize()
+    for _ in range(20):
+        for stream in streams:
+            with torch.cuda.stream(stream):
+                found.append(single_decode_with_kv_cache(q, k, v))
+    torch.cuda.synchronize()
+    assert len(plans) == 4
+    assert all(torch.equal(each, wanted) for each in found)

@@ -19,6 +19,10 @@
 // Order: blocks of adjacent heads run side by side, so that together they read whole tokens. One
 // head after the other takes 2 to 4 % longer.
 //
+// Several items: a block stays for the next of its worker (work.cuh), and asks L2 for its first
+// keys before it ends this one. The block that ends the last part of a tile merges it
+// (last_part.cuh).
+//
 // Pages: where a tile of keys lies within a page, one lookup and a constant step find all of it.
 // That takes pages of 16 keys or more. Otherwise every lane looks up a key and shuffles its address
 // to the others.

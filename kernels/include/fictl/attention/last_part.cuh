@@ -38,7 +38,7 @@ __device__ void prefetch_end_of_part(const Problem<Config>& problem, const Item&
   device::prefetch_l2(arrivals_of(problem, item, kv_head));
 }
 
-// Whether this block's part of a tile is the last to be in memory: the same for all its threads.
+// Tells all threads of a block whether its part of a tile is the last to be in memory.
 template <typename Config>
 __device__ bool is_last_part(const Problem<Config>& problem, const Item& item, int kv_head,
                              int parts) {

@@ -557,7 +557,7 @@ class Planner {
     const int64_t tiles = batch.qo_indptr == nullptr
                               ? batch.requests * ((rows + options_.rows - 1) / options_.rows)
                               : rows / options_.rows + std::min<int64_t>(batch.requests, queries);
-    // Of a worker, two tiles at most are cut; what it does not begin with follows.
+    // Cuts two tiles of a worker at most; what it does not begin with follows.
     const bool shares = decodes() && options_.split && options_.fixed_split == 0;
     const int64_t parts = shares ? 2 * most_workers() : most_parts();
     const int64_t workers = shares ? std::max<int64_t>(tiles, most_workers()) : tiles + parts;

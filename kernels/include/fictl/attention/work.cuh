@@ -18,7 +18,7 @@
 
 namespace fictl::attention {
 
-// What comes after an item of decoding.
+// Links of an item of decoding: to its merge, and to the next item.
 struct Chain {
   int32_t merge;  // the number of the tile's merge, where the item's `partial` is not -1
   int32_t next;   // the item that the same blocks take after it; 0: none
