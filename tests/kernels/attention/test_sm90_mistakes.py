@@ -26,10 +26,6 @@ E4M3 = torch.float8_e4m3fn
 SM90 = Path("fictl/attention/sm90")
 
 
-# After the values behind the last key are zero.
-CLEARED = "device::NamedBarrier{kValuesBarrier, kConsumerThreads}.sync();"
-
-
 class Mistake(NamedTuple):
     """A text of a header, what is written in its place, and the kind that is reported."""
 
@@ -42,7 +38,7 @@ class Mistake(NamedTuple):
 MISTAKES = (
     Mistake("load.cuh", "shared.value_ring.wait_empty(value_at);", "", "stage-reused"),
     Mistake("consume.cuh", "shared_.value_ring.wait_full(value_at_);", "", "async-read-early"),
-    Mistake("consume.cuh", f"device::fence_async_shared();\n    {CLEARED}", CLEARED, "proxy-fence"),
+    Mistake("consume.cuh", "device::fence_async_shared();", "{}", "missing-proxy-fence"),
     Mistake("consume.cuh", "device::wgmma_wait<1>();", "", "wgmma-register"),
     Mistake(
         "consume.cuh", "Tile::kConsumers - 1) next_.arrive();", "1000) next_.arrive();", "deadlock"
