@@ -37,8 +37,8 @@ struct alignas(16) Item {
       partial;   // where the tile's rows begin among the partial ones; -1: it is the whole result
   int32_t mask;  // the byte at which the request's custom mask begins
   union {
-    // Of the list's first item, for persistent kernels of prefill: tiles taken, and blocks that
-    // have ended. Zero between launches.
+    // Counts in the list's first item, for persistent kernels of prefill: tiles taken, and blocks
+    // that have ended. Zero between launches.
     int32_t counts[2];
     Chain chain;  // of decoding
   };
