@@ -213,6 +213,7 @@ class Attention:
         if work.backend == "sm90":
             q, k, v = map(addressable, (q, k, v))
         assert self._kernel is not None
+        self._list.reset()
         try:
             self._kernel.attend(
                 self.op,
@@ -226,8 +227,6 @@ class Attention:
                 place.hnd,
                 self._list.items,
                 self._list.merges,
-                self._list.arrivals,
-                self.counts.workers,
                 self._list.to_copy,
                 self._partials.out,
                 self._partials.lse,

@@ -29,12 +29,8 @@ struct Problem {
   float* partial_lse;  // [partial rows][kv_heads]
   const Item* items;
   int item_count;
-  int workers;  // of decoding: items, from the first on, that blocks begin with; 0: all of them
   const Merge* merges;
   int merge_count;
-  // [merges][kv_heads]: parts that are done. Zero before and after each run. Null: MergeParts
-  // merges.
-  unsigned* arrivals;
   int kv_heads;
   device::Divisor group{1};  // heads of queries to a head of keys
   float scale;               // of scores before the softmax, k's own included
@@ -44,12 +40,6 @@ struct Problem {
   rope::Frequencies frequencies{0, 1.0, 1.0, {}};  // of the rotation, where Config has it
   typename Config::Variant variant;
 };
-
-// Blocks of decoding to a head of the keys.
-template <typename Config>
-int workers_of(const Problem<Config>& problem) {
-  return problem.workers > 0 ? problem.workers : problem.item_count;
-}
 
 // The query's place among the keys is as if the queries were the last of them. What a row sees.
 struct Span {
