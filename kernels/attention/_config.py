@@ -26,7 +26,8 @@ class Config:
     """One kernel: nothing is compiled that was not asked for.
 
     `rows` is the height of a tile, one of _tiles.py. On CUDA cores it is how many heads of queries
-    share a head of keys.
+    share a head of keys. With `runs` a query sees runs of tokens that do not lie in pages, and items
+    are for one head of keys each.
     """
 
     q: torch.dtype
@@ -41,6 +42,7 @@ class Config:
     custom_mask: bool = False
     user: UserVariant | None = None
     tensor_cores: bool = True
+    runs: bool = False
 
     def __post_init__(self) -> None:
         for name, dtype, accepted in (("q", self.q, QUERIES), ("k and v", self.kv, KEYS)):
@@ -61,7 +63,7 @@ class Config:
     @property
     def parameters(self) -> dict[str, object]:
         """The parameters of config.jinja."""
-        keys = "PagedKeys" if self.paged else "RaggedKeys"
+        keys = "RunKeys" if self.runs else "PagedKeys" if self.paged else "RaggedKeys"
         return {
             "q": QUERIES[self.q],
             "o": QUERIES[self.o],

@@ -97,6 +97,22 @@ void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads
   keys->page_size = device::Divisor(static_cast<int>(call.page_size));
 }
 
+// The lists of runs come as `pages`, the entries between two of them as page_size.
+template <typename T>
+void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads, int64_t dim,
+               attention::RunKeys<T>* keys) {
+  keys->k = token_heads<const T>(launch, "k", call.k, call.hnd, kv_heads, dim);
+  keys->v = token_heads<const T>(launch, "v", call.v, call.hnd, kv_heads, dim);
+  const auto* lists = required_numbers<const int32_t>(launch, "pages", call.pages);
+  keys->lists = reinterpret_cast<const attention::Run*>(lists);
+  keys->pitch = call.page_size;
+}
+
+template <typename Keys>
+constexpr bool in_pages = false;
+template <typename T>
+constexpr bool in_pages<attention::PagedKeys<T>> = true;
+
 inline attention::Plain variant_part(const Launch&, const AttentionCall&, Type<attention::Plain>) {
   return {};
 }
@@ -159,9 +175,9 @@ inline void copy_list(const Launch& launch, const AttentionCall& call) {
 }
 
 // 0 if k has no such dimension. With a page size of 1, the dimension of slots may be missing.
-inline int64_t heads_of_keys(const AttentionCall& call) {
+inline int64_t heads_of_keys(const AttentionCall& call, bool paged) {
   const View k = call.k;
-  if (call.pages == nullptr) return k.ndim() == 3 ? k.size(call.hnd ? 0 : 1) : 0;
+  if (!paged) return k.ndim() == 3 ? k.size(call.hnd ? 0 : 1) : 0;
   return k.ndim() < 3 ? 0 : k.size(call.hnd && k.ndim() == 4 ? -3 : -2);
 }
 
@@ -174,12 +190,12 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
   using KV = typename Config::Keys::Element;
   constexpr int64_t kDim = Config::kHeadDim;
   detail::check_attention_dtype<Q>(launch, "q", call.q);
-  const bool paged = call.pages != nullptr;
+  constexpr bool paged = detail::in_pages<typename Config::Keys>;
   detail::check_attention_dtype<KV>(launch, paged ? detail::kPagedName : "k", call.k);
   detail::check_attention_dtype<KV>(launch, paged ? detail::kPagedName : "v", call.v);
   detail::check_attention_dtype<O>(launch, "out", call.out);
   const int64_t heads = call.q.size(-2);
-  const int64_t kv_heads = detail::heads_of_keys(call);
+  const int64_t kv_heads = detail::heads_of_keys(call, paged);
   if (heads < 1 || kv_heads < 1 || heads % kv_heads != 0) {
     throw argument_error(ErrorKind::ValueError, launch.op, "q")
         << "has shape " << Shape{call.q} << " and 'k' has " << Shape{call.k} << ": " << heads

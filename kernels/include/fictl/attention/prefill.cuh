@@ -431,13 +431,14 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
   };
 
   device::pdl_wait();
-  const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
+  const Share share = share_of(problem, static_cast<int>(blockIdx.x));
+  const int kv_head = share.kv_head;
   // Why in shared memory: what is looked at once a tile, or at the end, would take a tenth of the
   // registers.
   __shared__ Item item;
   __shared__ Borders borders[Shape::kWarps];
   __shared__ KeyRows<typename Config::Keys, Shape::kKeys> rows[2];
-  if (thread == 0) item = problem.items[static_cast<int>(blockIdx.x) / problem.kv_heads];
+  if (thread == 0) item = problem.items[share.item];
   __syncthreads();
   if (item.request < 0) return;
   if (thread < Shape::kWarps) {
@@ -525,7 +526,7 @@ template <typename Config>
 cudaError_t Prefill(const Problem<Config>& problem, cudaStream_t stream, bool pdl) {
   using Shape = PrefillShape<Config>;
   device::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(problem.item_count) * problem.kv_heads);
+  config.grid = dim3(blocks_of(problem));
   config.block = dim3(Shape::kThreads);
   config.stream = stream;
   config.shared_bytes = Shape::kSharedBytes;

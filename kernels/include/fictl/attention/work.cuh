@@ -1,5 +1,6 @@
 // The work list of attention kernels. An item is a tile of queries and the keys that a block walks
-// over for it, for every head of the keys. The host makes the list (plan.cuh). Kernels read nothing
+// over for it, for every head of the keys or for one. The host makes the list (plan.cuh), or a
+// kernel does (block_sparse.cuh). Kernels read nothing
 // else of the batch's shape, so that one CUDA graph serves any lengths.
 //
 // The query heads that share a head of the keys are packed into rows. For one head of the keys, row
@@ -26,7 +27,8 @@ struct alignas(16) Item {
   int32_t
       partial;   // where the tile's rows begin among the partial ones; -1: it is the whole result
   int32_t mask;  // the byte at which the request's custom mask begins
-  int32_t padding[2];
+  int32_t head;  // of the keys, in lists whose items are for one head each, as run_keys.cuh has them
+  int32_t padding;
 };
 
 // The parts of a tile: the row r of part i is at partial + i * rows + r.

@@ -1,0 +1,93 @@
+"""A call of attention over runs of keys: what both wrappers do once there is a work list."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+from fictl.op import KernelModule
+
+from .._arguments.options import Options
+from .._config import Config
+
+_ITEM, _MERGE = 12, 8  # numbers of int32, as work.cuh has them
+ENTRY = 2  # of a list of runs: numbers of int32, as run_keys.cuh has them
+
+
+class Listed(NamedTuple):
+    """Work that a plan has left on the device: its items, the lists of runs and their pitch."""
+
+    items: torch.Tensor
+    lists: torch.Tensor
+    pitch: int
+    mask: torch.Tensor | None = None
+
+
+def no_items(count: int, device: torch.device) -> torch.Tensor:
+    """Make room for as many items."""
+    return torch.empty((count, _ITEM), dtype=torch.int32, device=device)
+
+
+def config_of(chosen: Options, rows: int, masked: bool) -> Config:
+    """Name the kernel."""
+    return Config(
+        chosen.q,
+        chosen.kv,
+        chosen.o,
+        chosen.head_dim,
+        paged=False,
+        rows=rows,
+        soft_cap=chosen.soft_cap > 0.0,
+        custom_mask=masked,
+        runs=True,
+    )
+
+
+def attend(
+    op: str,
+    kernel: KernelModule,
+    chosen: Options,
+    listed: Listed,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    *,
+    hnd: bool,
+    rows: int,
+    out: torch.Tensor,
+    lse: torch.Tensor | None,
+    scale: float,
+    v_scale: float,
+    enable_pdl: bool | None,
+) -> None:
+    """Compute attention into `out`, which is (tokens, heads, dim) as `q` is."""
+    masked = listed.mask is not None
+    kernel[config_of(chosen, rows, masked)].attend(
+        op,
+        out,
+        lse,
+        q,
+        k,
+        v,
+        listed.lists,
+        listed.pitch,
+        hnd,
+        listed.items,
+        listed.items.new_empty((0, _MERGE)),
+        None,
+        None,
+        None,
+        listed.mask,
+        None,
+        None,
+        chosen.sm_scale * scale,
+        v_scale,
+        chosen.soft_cap,
+        -1,
+        chosen.causal and not masked,
+        1.0,
+        1e4,
+        None,
+        enable_pdl is None or enable_pdl,
+    )
