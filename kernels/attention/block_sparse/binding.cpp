@@ -69,8 +69,8 @@ void plan_rows(std::string op, View items, View lists, View fault, View indptr, 
   if (mask.has_value()) check_numbers(name, "mask", *mask, fictl::kBool, fault);
   if (packed.has_value()) check_numbers(name, "packed_mask", *packed, fictl::kUInt8, fault);
   fictl::call(name, fault, fictl::attention::plan_rows, items, lists, fault, indptr, indices,
-              fictl::pointer(mask_starts), fictl::pointer(mask), fictl::pointer(packed),
-              block_rows, block_cols, col_blocks, heads, rows, group, causal, enable_pdl);
+              fictl::pointer(mask_starts), fictl::pointer(mask), fictl::pointer(packed), block_rows,
+              block_cols, col_blocks, heads, rows, group, causal, enable_pdl);
 }
 
 }  // namespace

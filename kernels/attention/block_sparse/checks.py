@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 
 from .._arguments.options import Options
@@ -47,7 +49,7 @@ def fits_int32(op: str, what: str, count: int) -> int:
 
 
 def tensors(
-    op: str, chosen: Options, shapes: dict[str, tuple[int, ...]], **given: torch.Tensor
+    op: str, chosen: Options, shapes: Mapping[str, tuple[int, ...]], **given: torch.Tensor
 ) -> None:
     """Raise an error where q, k or v is not what plan() was told."""
     for name, x in given.items():

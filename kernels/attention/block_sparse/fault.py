@@ -47,20 +47,24 @@ class PlanFault:
             # Why a new one: the copy before may still be on its way.
             self._on_host = torch.zeros(_NUMBERS, dtype=torch.int64, pin_memory=True)
             self._on_host.copy_(self.numbers, non_blocking=True)
-            self._arrived = torch.cuda.Event()
+            self._arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]
             self._arrived.record()
             if wait:
                 self._arrived.synchronize()
         if wait:
             self.check()
 
+    def _has_arrived(self) -> bool:
+        if self._arrived is None:
+            return True
+        return not torch.cuda.is_current_stream_capturing() and bool(
+            self._arrived.query()  # type: ignore[no-untyped-call]
+        )
+
     def check(self) -> None:
         """Raise ValueError if a reason has arrived."""
-        if self._on_host is None:
+        if self._on_host is None or not self._has_arrived():
             return
-        if self._arrived is not None:
-            if torch.cuda.is_current_stream_capturing() or not self._arrived.query():
-                return
         kind, head, index, seen, bound = self._on_host.tolist()
         self._on_host = self._arrived = None
         if kind:

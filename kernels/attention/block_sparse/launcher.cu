@@ -69,10 +69,10 @@ void plan_rows(const Launch& launch, View items, View lists, View fault, View in
   const RowItems list{items.data<Item>(),
                       mask_starts == nullptr ? nullptr : mask_starts->data<const int64_t>(),
                       static_cast<int>(tiling.tiles(block_rows))};
-  CUDA_CHECK(launch, PlanRows(matrix, tiling, list,
-                              mask == nullptr ? nullptr : mask->data<const uint8_t>(),
-                              packed == nullptr ? nullptr : packed->data<uint8_t>(), launch.stream,
-                              launch.pdl && enable_pdl));
+  CUDA_CHECK(launch,
+             PlanRows(matrix, tiling, list, mask == nullptr ? nullptr : mask->data<const uint8_t>(),
+                      packed == nullptr ? nullptr : packed->data<uint8_t>(), launch.stream,
+                      launch.pdl && enable_pdl));
 }
 
 }  // namespace fictl::attention

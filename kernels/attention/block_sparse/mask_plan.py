@@ -1,10 +1,10 @@
-"""Plan of a mask of blocks whose sizes differ: lists of runs now, the work list once lengths are known."""
+"""Plan of a mask of blocks of any sizes: lists of runs, and the work list once lengths are known."""
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Callable
 
-from fictl.op import KernelModule
+import torch
 
 from .._arguments.options import Options
 from .._settings import VALIDATE, is_on
@@ -35,10 +35,16 @@ class MaskPlan:
     """
 
     def __init__(
-        self, op: str, kernel: KernelModule, device: torch.device, chosen: Options
+        self,
+        op: str,
+        list_mask: Callable[..., None],
+        share_mask: Callable[..., None],
+        device: torch.device,
+        chosen: Options,
     ) -> None:
         self._op = op
-        self._kernel = kernel
+        self._list_mask = list_mask
+        self._share_mask = share_mask
         self._device = device
         self._chosen = chosen
         self._validates = is_on(VALIDATE)
@@ -65,7 +71,7 @@ class MaskPlan:
         self._pitch = 1 + (cols + 1) // 2
         self._lists = room(heads * rows, self._pitch, ENTRY)
         self._row_starts, self._col_starts = room(heads, rows + 1), room(heads, cols + 1)
-        self._kernel.list_mask(
+        self._list_mask(
             self._op,
             self._lists,
             self._row_starts,
@@ -86,7 +92,7 @@ class MaskPlan:
         rows = tile_rows(queries, max(blocks, 1), chosen.group, chosen.head_dim)
         count = heads * (queries * chosen.group // rows + blocks)
         items = no_items(fits_int32(self._op, "the tiles of queries", count), self._device)
-        self._kernel.share_mask(
+        self._share_mask(
             self._op,
             items,
             torch.empty((heads, blocks), dtype=torch.int32, device=self._device),

@@ -164,7 +164,7 @@ class BlockSparseAttentionWrapper(BlockSparse):
         )
         self._scale = scale(self._op, q_scale=q_scale, k_scale=k_scale)
         self._v_scale = scale(self._op, v_scale=v_scale)
-        self._rows = RowsPlan(self._op, kernel, self.device, (M, N), (R, C), chosen)
+        self._rows = RowsPlan(self._op, kernel.plan_rows, self.device, (M, N), (R, C), chosen)
         self._rows.plan(indptr, indices, mask, packed_mask)
         self._chosen = chosen
 
@@ -277,7 +277,7 @@ class VariableBlockSparseAttentionWrapper(BlockSparse):
             soft_cap=logits_soft_cap,
             sm_scale=sm_scale,
         )
-        self._mask = MaskPlan(self._op, kernel, self.device, chosen)
+        self._mask = MaskPlan(self._op, kernel.list_mask, kernel.share_mask, self.device, chosen)
         self._mask.plan(block_mask_map, block_row_sz, block_col_sz)
         self._chosen = chosen
 

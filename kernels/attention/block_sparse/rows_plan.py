@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Callable
 
-from fictl.op import KernelModule
+import torch
 
 from .._arguments.options import Options
 from .._settings import VALIDATE, is_on
@@ -28,7 +28,7 @@ class RowsPlan:
     def __init__(
         self,
         op: str,
-        kernel: KernelModule,
+        plan_rows: Callable[..., None],
         device: torch.device,
         tokens: tuple[int, int],
         block: tuple[int, int],
@@ -42,7 +42,7 @@ class RowsPlan:
                 )
             fits_int32(op, f"{names[0]}, in rows of heads,", count * chosen.group)
         self._op = op
-        self._kernel = kernel
+        self._plan_rows = plan_rows
         self._device = device
         self._block = block
         self._chosen = chosen
@@ -77,7 +77,7 @@ class RowsPlan:
             mask = booleans(op, "mask", mask, (nnz, height, width), device)
         if mask is not None or packed is not None:
             bits, starts = self._bits(indptr, nnz, packed)
-        self._kernel.plan_rows(
+        self._plan_rows(
             op,
             items,
             lists,

@@ -125,12 +125,12 @@ struct Tiling {
 
 // A mask of blocks whose sizes differ, one for each head of the keys.
 struct BlockMask {
-  const uint8_t* selected;    // [heads][row_blocks][col_blocks]
-  const int32_t* row_sizes;   // [heads][row_blocks]
-  const int32_t* col_sizes;   // [heads][col_blocks]
-  int32_t* row_starts;        // [heads][row_blocks + 1]: where blocks begin; the last: all tokens,
-  int32_t* col_starts;        // [heads][col_blocks + 1]  or -1 where the sizes make no sense
-  Run* lists;                 // [heads][row_blocks][pitch]
+  const uint8_t* selected;   // [heads][row_blocks][col_blocks]
+  const int32_t* row_sizes;  // [heads][row_blocks]
+  const int32_t* col_sizes;  // [heads][col_blocks]
+  int32_t* row_starts;       // [heads][row_blocks + 1]: where blocks begin; the last: all tokens,
+  int32_t* col_starts;       // [heads][col_blocks + 1]  or -1 where the sizes make no sense
+  Run* lists;                // [heads][row_blocks][pitch]
   PlanFault* fault;
   int heads;
   int row_blocks;
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kSumThreads) inline SumSizesKernel(const Block
     const device::BlockScan scan(storage, static_cast<int64_t>(size));
     const int64_t start = total + scan.before;
     total += scan.total;
-    if (start + size > kMostTokens) {
+    if (start <= kMostTokens && start + size > kMostTokens) {
       mask.fault->report(PlanFault::kTooLong, head, at, start + size, kMostTokens);
     }
     const bool own = size >= 0 && start + size <= kMostTokens;
@@ -207,7 +207,7 @@ inline cudaError_t ListMask(const BlockMask& mask, cudaStream_t stream = nullptr
 
 // The work list of a mask: room for as many items of each head.
 struct MaskItems {
-  Item* items;          // [heads][room]
+  Item* items;           // [heads][room]
   int32_t* tile_starts;  // [heads][row_blocks]
   int room;
   int64_t queries;  // of a head

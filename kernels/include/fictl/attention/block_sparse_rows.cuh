@@ -89,18 +89,19 @@ __global__ void __launch_bounds__(kPlanThreads) inline ShareRowsKernel(const Blo
   Item item = no_item();
   if (rows.holds(row)) {
     const int64_t at = rows.list(row);
-    item = tiling.item(row, static_cast<int>(place % list.tiles), row * rows.block_rows,
-                       rows.block_rows, static_cast<int>(at), ListOfRuns::keys(rows.lists + at),
-                       head);
+    item =
+        tiling.item(row, static_cast<int>(place % list.tiles), row * rows.block_rows,
+                    rows.block_rows, static_cast<int>(at), ListOfRuns::keys(rows.lists + at), head);
     if (list.mask_starts != nullptr) item.mask = static_cast<int>(list.mask_starts[row]);
   }
   list.items[place] = item;
 }
 
 // A warp for each row of blocks: the bits of its scores, (queries, keys), from a mask of bools.
-__global__ void __launch_bounds__(kPlanThreads) inline
-    PackRowsKernel(const BlockRows rows, const uint8_t* mask, const int64_t* starts,
-                   uint8_t* packed) {
+__global__ void __launch_bounds__(kPlanThreads) inline PackRowsKernel(const BlockRows rows,
+                                                                      const uint8_t* mask,
+                                                                      const int64_t* starts,
+                                                                      uint8_t* packed) {
   device::pdl_wait();
   device::pdl_trigger();
   const int64_t at = int64_t{blockIdx.x} * kPlanWarps + threadIdx.x / device::kWarpSize;
@@ -109,8 +110,7 @@ __global__ void __launch_bounds__(kPlanThreads) inline
   const int64_t keys = int64_t{rows.blocks(row)} * rows.block_cols;
   const int64_t bits = keys * rows.block_rows;
   const uint8_t* own = mask + int64_t{rows.indptr[row]} * rows.block_rows * rows.block_cols;
-  for (int64_t byte = threadIdx.x % device::kWarpSize; byte * 8 < bits;
-       byte += device::kWarpSize) {
+  for (int64_t byte = threadIdx.x % device::kWarpSize; byte * 8 < bits; byte += device::kWarpSize) {
     unsigned value = 0;
     for (int i = 0; i < 8 && byte * 8 + i < bits; ++i) {
       const int64_t bit = byte * 8 + i;

@@ -27,7 +27,8 @@ struct alignas(16) Item {
   int32_t
       partial;   // where the tile's rows begin among the partial ones; -1: it is the whole result
   int32_t mask;  // the byte at which the request's custom mask begins
-  int32_t head;  // of the keys, in lists whose items are for one head each, as run_keys.cuh has them
+  int32_t
+      head;  // of the keys, in lists whose items are for one head each, as run_keys.cuh has them
   int32_t padding;
 };
 
