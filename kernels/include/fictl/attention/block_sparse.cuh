@@ -96,7 +96,7 @@ __device__ int64_t list_runs(Run* list, int count, BlockOf block_of) {
 }
 
 // An item of a list whose place is not used.
-__device__ inline Item no_item() { return {-1, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0}; }
+__device__ inline Item no_item() { return {-1, 0, 0, 0, 0, 0, 0, 0, -1, 0, {0, 0}}; }
 
 // What all items of a list share.
 struct Tiling {
@@ -109,8 +109,7 @@ struct Tiling {
   }
 
   // The item of a tile of the row of blocks, which sees no key that none of its queries sees.
-  __device__ Item item(int request, int tile, int q_start, int q_len, int list, int keys,
-                       int head) const {
+  __device__ Item item(int head, int tile, int q_start, int q_len, int list, int keys) const {
     const int row = tile * rows;
     int end = keys;
     if (causal) {
@@ -119,7 +118,7 @@ struct Tiling {
       const int64_t last = int64_t{keys} - q_len + last_row / group;
       end = static_cast<int>(last + 1 < 0 ? 0 : last + 1 < keys ? last + 1 : keys);
     }
-    return {request, row, q_start, q_len, list, keys, 0, end, -1, 0, head, 0};
+    return {head, row, q_start, q_len, list, keys, 0, end, -1, 0, {0, 0}};
   }
 };
 
@@ -263,8 +262,8 @@ __global__ void __launch_bounds__(kSumThreads) inline ShareMaskKernel(const Bloc
         }
       }
       const int row = head * mask.row_blocks + low;
-      item = tiling.item(row, place - tile_starts[low], starts[low], starts[low + 1] - starts[low],
-                         row, ListOfRuns::keys(mask.lists + row * mask.pitch()), head);
+      item = tiling.item(head, place - tile_starts[low], starts[low], starts[low + 1] - starts[low],
+                         row, ListOfRuns::keys(mask.lists + row * mask.pitch()));
     }
     list.items[int64_t{head} * list.room + place] = item;
   }

@@ -114,7 +114,7 @@ class Planner {
 
   // Writes the list, into room for sizes().items and sizes().merges.
   void write(Item* items, Merge* merges) const {
-    const Item none = {-1, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0};
+    const Item none = {-1, 0, 0, 0, 0, 0, 0, 0, -1, 0, {0, 0}};
     Item* item = items;
     Merge* merge = merges;
     int partial = 0;

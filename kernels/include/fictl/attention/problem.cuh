@@ -50,7 +50,7 @@ struct Share {
 template <typename Config>
 __device__ Share share_of(const Problem<Config>& problem, int block) {
   if constexpr (Config::Keys::kItemNamesHead) {
-    return {block, problem.items[block].head};
+    return {block, problem.items[block].request};
   } else {
     return {block / problem.kv_heads, block % problem.kv_heads};
   }

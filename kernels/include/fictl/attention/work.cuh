@@ -1,7 +1,7 @@
 // The work list of attention kernels. An item is a tile of queries and the keys that a block walks
-// over for it, for every head of the keys or for one. The host makes the list (plan.cuh), or a
-// kernel does (block_sparse.cuh). Kernels read nothing
-// else of the batch's shape, so that one CUDA graph serves any lengths.
+// over for it, for every head of the keys. The host makes the list (plan.cuh). Kernels read nothing
+// else of the batch's shape, so that one CUDA graph serves any lengths. Where heads differ in what
+// they see (block_sparse.cuh), an item is for one head of the keys, whose number is its request.
 //
 // The query heads that share a head of the keys are packed into rows. For one head of the keys, row
 // r of a request is its query r / group and, within the group, head r % group. So the keys are read
@@ -27,9 +27,7 @@ struct alignas(16) Item {
   int32_t
       partial;   // where the tile's rows begin among the partial ones; -1: it is the whole result
   int32_t mask;  // the byte at which the request's custom mask begins
-  int32_t
-      head;  // of the keys, in lists whose items are for one head each, as run_keys.cuh has them
-  int32_t padding;
+  int32_t padding[2];
 };
 
 // The parts of a tile: the row r of part i is at partial + i * rows + r.
