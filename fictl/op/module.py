@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+from fictl.arch import ArchRule
 from fictl.errors import UsageError
 from fictl.jit import JitSpec, Template
 from fictl.jit.gate.refused import checked_bytes, checked_codes
@@ -20,6 +21,7 @@ def module_spec(
     parameters: Mapping[str, Any] | None = None,
     *,
     backend: str = "",
+    archs: str = "",
     extra_cuda_cflags: Sequence[str] = (),
     extra_cflags: Sequence[str] = (),
     extra_ldflags: Sequence[str] = (),
@@ -30,7 +32,7 @@ def module_spec(
     config.inc; Triton kernels in a kernel.py beside it are compiled to kernel.inc.
 
     The architectures come from `@op` in op.py, for this backend if it is declared there, so that
-    they are not repeated.
+    they are not repeated. `archs` says them where plan() chooses the backend, as in "9.0a".
 
     The build fails if a kernel of the launcher spills more than `max_spill_bytes`, and on remarks of
     ptxas that wgmma is serialised or setmaxnreg ignored, except `allowed_remarks`, as in ("C7519",).
@@ -49,7 +51,7 @@ def module_spec(
         include_dirs=folder.project.include_dirs,
         template=template,
         triton=folder.triton if os.path.isfile(folder.triton) else None,
-        archs=folder.archs_of(backend),
+        archs=ArchRule.parse(archs) if archs else folder.archs_of(backend),
         fallback_archs=folder.project.archs,
         project=folder.project.name,
         base=folder.path,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import torch
+
 from fictl.op import PlannedBackends
 
-from ._tiles import MOST_HEADS_ON_CUDA_CORES
+from ._config import EIGHTHS
+from ._tiles import MOST_HEADS_ON_CUDA_CORES, SM90
+
+AUTO = "auto"
 
 
 def _fits_cuda_cores(group: int, q_len: int) -> bool | str:
@@ -23,8 +28,28 @@ DECODE = PlannedBackends(
     why={"auto": "faster for any number of heads", "tensor_cores": "use_tensor_cores=True"},
 )
 
-# One kernel so far; a Hopper kernel is a line here, "sm90": "9.0a", before "sm80".
-PREFILL = PlannedBackends({"sm80": ""}, names={"fa2": ("sm80",)})
+
+def _fits_sm90(head_dim: int, group: int, positions: str, q: torch.dtype, rows: int) -> bool | str:
+    """Tell what the kernels of Hopper do not do: `rows` is the tile that fits the average request."""
+    if not any(head_dim in tile.head_dims for tile in SM90):
+        return f"heads of {head_dim}"
+    tallest = max(tile.rows for tile in SM90 if head_dim in tile.head_dims)
+    if group > tallest:
+        return f"{group} heads to one of the keys, {tallest} at most"
+    if positions == "ROPE_LLAMA":
+        return "rotation as keys are loaded"
+    if q in EIGHTHS:
+        return f"queries of {str(q).removeprefix('torch.')}"
+    return rows >= tallest or f"tiles of {rows} rows hold a request's"
+
+
+# sm90: wgmma and bulk copies; sm80: mma.sync.
+PREFILL = PlannedBackends(
+    {"sm90": "9.0a", "sm80": ""},
+    facts=("head_dim", "group", "positions", "q", "rows"),
+    checks={"sm90": _fits_sm90},
+    names={"fa2": ("sm80",), "fa3": ("sm90",)},
+)
 
 
 def check_backend(op: str, backend: str, known: PlannedBackends) -> None:

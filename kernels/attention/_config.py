@@ -12,12 +12,9 @@ from ._tiles import Tile, tile
 if TYPE_CHECKING:
     from ._variant.user_variant import UserVariant
 
-QUERIES = {torch.float16: "__half", torch.bfloat16: "__nv_bfloat16"}
-KEYS = {
-    **QUERIES,
-    torch.float8_e4m3fn: "__nv_fp8_e4m3",
-    torch.float8_e5m2: "__nv_fp8_e5m2",
-}
+HALVES = {torch.float16: "__half", torch.bfloat16: "__nv_bfloat16"}
+EIGHTHS = {torch.float8_e4m3fn: "__nv_fp8_e4m3", torch.float8_e5m2: "__nv_fp8_e5m2"}
+TYPES = {**HALVES, **EIGHTHS}
 HEAD_DIMS = (64, 128, 256)
 
 
@@ -26,8 +23,9 @@ class Config:
     """One kernel: nothing is compiled that was not asked for.
 
     `rows` is the height of a tile, one of _tiles.py. On CUDA cores it is how many heads of queries
-    share a head of keys. With `runs` a query sees runs of tokens that do not lie in pages, and items
-    are for one head of keys each.
+    share a head of keys. `gathers`: rows of keys are copied one by one, of pages of any size. With
+    `runs` a query sees runs of tokens that do not lie in pages, and items are for one head of keys
+    each.
     """
 
     q: torch.dtype
@@ -42,32 +40,34 @@ class Config:
     custom_mask: bool = False
     user: UserVariant | None = None
     tensor_cores: bool = True
+    backend: str = "sm80"
+    gathers: bool = False
     runs: bool = False
 
     def __post_init__(self) -> None:
-        for name, dtype, accepted in (("q", self.q, QUERIES), ("k and v", self.kv, KEYS)):
+        for name, dtype, accepted in (("q", self.q, TYPES), ("k and v", self.kv, TYPES)):
             _check(name, dtype, accepted)
-        _check("out", self.o, QUERIES)
+        _check("out", self.o, HALVES)
         if self.head_dim not in HEAD_DIMS:
             raise ValueError(
                 f"attention: head_dim is {self.head_dim}; accepted: "
                 + ", ".join(map(str, HEAD_DIMS))
             )
-        tile(self.rows, self.head_dim, self.tensor_cores)
+        tile(self.rows, self.head_dim, self.tensor_cores, self.backend)
 
     @property
     def tile(self) -> Tile:
         """The tile of its height."""
-        return tile(self.rows, self.head_dim, self.tensor_cores)
+        return tile(self.rows, self.head_dim, self.tensor_cores, self.backend)
 
     @property
     def parameters(self) -> dict[str, object]:
         """The parameters of config.jinja."""
         keys = "RunKeys" if self.runs else "PagedKeys" if self.paged else "RaggedKeys"
         return {
-            "q": QUERIES[self.q],
-            "o": QUERIES[self.o],
-            "keys": f"{keys}<{KEYS[self.kv]}>",
+            "q": TYPES[self.q],
+            "o": HALVES[self.o],
+            "keys": f"{keys}<{TYPES[self.kv]}>",
             "variant": f"All<{', '.join(self._variants())}>",
             "text": "" if self.user is None else self.user.text,
             "head_dim": self.head_dim,
@@ -75,11 +75,13 @@ class Config:
             "stage_keys": self.tile.keys,
             "warp_rows": self.tile.warp_rows,
             "rope": "true" if self.rope else "false",
+            "gathers": self.gathers,
         }
 
     def _variants(self) -> list[str]:
         """The C++ variants in the order of models that have several: biases, then soft caps."""
         parts = {
+            "HeadScales": self.q in EIGHTHS,
             "Alibi": self.alibi,
             "SoftCap": self.soft_cap,
             "CustomMask": self.custom_mask,

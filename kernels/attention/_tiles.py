@@ -39,6 +39,8 @@ TENSOR_CORES = (
     Tile(64, (256,), keys=32, warp_rows=16),
     Tile(128, (64, 128), keys=64, warp_rows=32, aot=True),
 )
+# sm90/prefill.cuh: warpgroups of 64 rows, and a block an SM.
+SM90 = (Tile(128, (64, 128), keys=128, warp_rows=16, blocks=1, aot=True),)
 # decode_fma.cuh on CUDA cores: a tile is the heads that share a head of keys, of one query.
 CUDA_CORES = (
     Tile(1, (64, 128, 256), blocks=3, aot=True),
@@ -49,12 +51,14 @@ CUDA_CORES = (
 # Heads to a head of keys up to which CUDA cores are chosen; beyond, tensor cores have enough rows.
 MOST_HEADS_ON_CUDA_CORES = 3
 
+# A box of the copy engine holds whole patterns of the swizzle.
+_BOX_ROWS = 8
 _EMULATED_SMS = 4
 
 
-def tile(rows: int, head_dim: int, tensor_cores: bool = True) -> Tile:
+def tile(rows: int, head_dim: int, tensor_cores: bool = True, backend: str = "sm80") -> Tile:
     """Look up the tile of this height, or raise ValueError with the heights that there are."""
-    for known in TENSOR_CORES if tensor_cores else CUDA_CORES:
+    for known in SM90 if backend == "sm90" else TENSOR_CORES if tensor_cores else CUDA_CORES:
         if known.rows == rows and head_dim in known.head_dims:
             return known
     cores = "tensor cores" if tensor_cores else "CUDA cores"
@@ -80,15 +84,32 @@ def tile_rows(queries: int, requests: int, group: int, head_dim: int) -> int:
     return rows
 
 
+def sm90_rows(head_dim: int) -> int:
+    """Return the rows of the tile on Hopper."""
+    return next(known.rows for known in SM90 if head_dim in known.head_dims)
+
+
+def rows_in_use(rows: int, group: int, backend: str) -> int:
+    """Count the rows of a tile that have work: bulk copies bring whole groups of heads."""
+    return rows // group * group if backend == "sm90" else rows
+
+
+def gathers(backend: str, paged: bool, page_size: int) -> bool:
+    """Tell whether rows of keys are copied one by one: boxes of pages are of 8 rows at least."""
+    return backend == "sm90" and paged and page_size % _BOX_ROWS != 0
+
+
 def decode_rows(group: int, q_len: int, head_dim: int, tensor_cores: bool) -> int:
     """Choose the rows of a tile for decoding; on CUDA cores a tile is one group of heads."""
     return tile_rows(q_len, 1, group, head_dim) if tensor_cores else group
 
 
 @cache
-def blocks_at_once(device: torch.device, rows: int, head_dim: int, tensor_cores: bool) -> int:
+def blocks_at_once(
+    device: torch.device, rows: int, head_dim: int, tensor_cores: bool, backend: str = "sm80"
+) -> int:
     """Count the blocks of a kernel that a GPU runs at once."""
-    return tile(rows, head_dim, tensor_cores).blocks * _sm_count(device)
+    return tile(rows, head_dim, tensor_cores, backend).blocks * _sm_count(device)
 
 
 @cache

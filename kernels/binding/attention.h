@@ -12,9 +12,11 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
             ::tvm::ffi::Optional<View> pages, int64_t page_size, bool hnd, View items, View merges,
             ::tvm::ffi::Optional<View> list, ::tvm::ffi::Optional<View> workspace_out,
             ::tvm::ffi::Optional<View> workspace_lse, ::tvm::ffi::Optional<View> mask,
-            ::tvm::ffi::Optional<View> slopes, ::tvm::ffi::Optional<View> sinks, double sm_scale,
-            double v_scale, double soft_cap, int64_t window_left, bool causal, double rope_scale,
-            double rope_theta, ::tvm::ffi::Optional<View> scalars, bool enable_pdl) {
+            ::tvm::ffi::Optional<View> slopes, ::tvm::ffi::Optional<View> sinks,
+            ::tvm::ffi::Optional<View> scale_q, ::tvm::ffi::Optional<View> scale_k,
+            ::tvm::ffi::Optional<View> scale_v, double sm_scale, double v_scale, double soft_cap,
+            int64_t window_left, bool causal, double rope_scale, double rope_theta,
+            ::tvm::ffi::Optional<View> scalars, bool enable_pdl) {
   const char* name = op.c_str();
   check_device(name, "q", q);
   const auto beside_q = [&](const char* argument, View x) {
@@ -31,7 +33,10 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
                                     {"workspace_lse", &workspace_lse},
                                     {"mask", &mask},
                                     {"slopes", &slopes},
-                                    {"sinks", &sinks}}) {
+                                    {"sinks", &sinks},
+                                    {"scale_q", &scale_q},
+                                    {"scale_k", &scale_k},
+                                    {"scale_v", &scale_v}}) {
     if (x->has_value()) beside_q(argument, **x);
   }
   check_dim(name, "q", q, 3);
@@ -52,6 +57,9 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
                                 pointer(mask),
                                 pointer(slopes),
                                 pointer(sinks),
+                                pointer(scale_q),
+                                pointer(scale_k),
+                                pointer(scale_v),
                                 sm_scale,
                                 v_scale,
                                 soft_cap,

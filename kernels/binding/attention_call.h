@@ -24,6 +24,9 @@ struct AttentionCall {
   const View* mask;
   const View* slopes;
   const View* sinks;
+  const View* scale_q;
+  const View* scale_k;
+  const View* scale_v;
   double sm_scale;
   double v_scale;
   double soft_cap;

@@ -97,6 +97,13 @@ void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads
   keys->page_size = device::Divisor(static_cast<int>(call.page_size));
 }
 
+// 0 if k has no such dimension. With a page size of 1, the dimension of slots may be missing.
+inline int64_t heads_of_keys(const AttentionCall& call, bool paged) {
+  const View k = call.k;
+  if (!paged) return k.ndim() == 3 ? k.size(call.hnd ? 0 : 1) : 0;
+  return k.ndim() < 3 ? 0 : k.size(call.hnd && k.ndim() == 4 ? -3 : -2);
+}
+
 // The lists of runs come as `pages`, the entries between two of them as page_size.
 template <typename T>
 void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads, int64_t dim,
@@ -129,6 +136,26 @@ inline attention::Alibi variant_part(const Launch& launch, const AttentionCall& 
 inline attention::CustomMask variant_part(const Launch& launch, const AttentionCall& call,
                                           Type<attention::CustomMask>) {
   return {{}, required_numbers<const uint8_t>(launch, "mask", call.mask)};
+}
+
+// One number, or one for each head.
+inline attention::HeadScale head_scale(const Launch& launch, const char* name, const View* scale,
+                                       int64_t heads) {
+  const auto* numbers = attention_numbers<const float>(launch, name, scale);
+  if (numbers == nullptr) return {nullptr, 0};
+  if (scale->ndim() <= 1 && (scale->numel() == 1 || scale->numel() == heads)) {
+    return {numbers, scale->numel() == 1 ? 0 : 1};
+  }
+  throw argument_error(ErrorKind::ValueError, launch.op, name)
+      << "has shape " << Shape{*scale} << "; it is (" << heads << "), a number a head, or (1)";
+}
+inline attention::HeadScales variant_part(const Launch& launch, const AttentionCall& call,
+                                          Type<attention::HeadScales>) {
+  const int64_t kv_heads = heads_of_keys(call, call.pages != nullptr);
+  return {{},
+          head_scale(launch, "scale_q", call.scale_q, call.q.size(-2)),
+          head_scale(launch, "scale_k", call.scale_k, kv_heads),
+          head_scale(launch, "scale_v", call.scale_v, kv_heads)};
 }
 template <typename User>
 User variant_part(const Launch& launch, const AttentionCall& call, Type<User>) {
@@ -172,13 +199,6 @@ inline void copy_list(const Launch& launch, const AttentionCall& call) {
     CUDA_CHECK(launch, cudaMemcpyAsync(to, numbers, room * sizeof(int32_t), cudaMemcpyHostToDevice,
                                        launch.stream));
   }
-}
-
-// 0 if k has no such dimension. With a page size of 1, the dimension of slots may be missing.
-inline int64_t heads_of_keys(const AttentionCall& call, bool paged) {
-  const View k = call.k;
-  if (!paged) return k.ndim() == 3 ? k.size(call.hnd ? 0 : 1) : 0;
-  return k.ndim() < 3 ? 0 : k.size(call.hnd && k.ndim() == 4 ? -3 : -2);
 }
 
 }  // namespace detail

@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .._config import HEAD_DIMS, KEYS, QUERIES
+from .._config import EIGHTHS, HALVES, HEAD_DIMS
 from .dtypes import Dtypes
 from .numbers import Number, number
 from .refusals import unknown
 
 POSITIONS = ("NONE", "ROPE_LLAMA", "ALIBI")
-_HALVES = tuple(QUERIES)
-_EIGHTHS = tuple(dtype for dtype in KEYS if dtype not in QUERIES)
 
 
 class Heads(NamedTuple):
@@ -151,11 +149,17 @@ def _check_heads(op: str, heads: Heads) -> None:
 
 def _check_dtypes(op: str, dtypes: Dtypes) -> None:
     q, kv, o = dtypes
-    if q not in _HALVES:
-        raise _dtype(op, "q", q, "float16 or bfloat16")
-    if kv not in (q, *_EIGHTHS):
+    if q in EIGHTHS:
+        if kv != q:
+            raise _dtype(op, "k and v", kv, f"{_plain(q)} as q")
+        if o not in HALVES:
+            raise _dtype(op, "out", o, "float16 or bfloat16, which plans take as o_data_type")
+        return
+    if q not in HALVES:
+        raise _dtype(op, "q", q, "float16, bfloat16, float8_e4m3fn or float8_e5m2")
+    if kv not in (q, *EIGHTHS):
         raise _dtype(op, "k and v", kv, f"{_plain(q)} as q, float8_e4m3fn or float8_e5m2")
-    if o not in _HALVES:
+    if o not in HALVES:
         raise _dtype(op, "out", o, "float16 or bfloat16")
 
 

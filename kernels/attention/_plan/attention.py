@@ -9,10 +9,11 @@ import torch
 
 from fictl.op import KernelModule, notice
 
+from .._arguments.head_scales import NO_SCALES, HeadScales
 from .._arguments.options import Options
 from .._config import Config
 from .._settings import VALIDATE, VERBOSE, is_on
-from .._tiles import blocks_at_once
+from .._tiles import blocks_at_once, gathers, rows_in_use
 from .._variant.variant import Variant
 from .alibi import alibi_slopes
 from .frozen import frozen_values
@@ -24,13 +25,14 @@ from .workspace import Partials, check_workspace, integers, partial_bytes
 
 
 class Work(NamedTuple):
-    """Work for plan() to share out: `rows` of a tile, and `why` these, in words."""
+    """Work for plan() to share out: `rows` of a tile, and `why` these and `backend`, in words."""
 
     lengths: Lengths
     options: Options
     rows: int
     masked: bool = False
     why: str = ""
+    backend: str = "sm80"
 
 
 class Attention:
@@ -121,9 +123,9 @@ class Attention:
             work = work._replace(options=work.options._replace(causal=True))
         if self.graph:
             work = self._with_fixed_rows(work)
-        lengths, options, rows, masked, _ = work
+        lengths, options, rows, masked, _, backend = work
         kernel, config = self._kernel, self._built
-        key = (options, rows, masked)
+        key = (options, rows, masked, backend)
         if kernel is None or config is None or key != self._for:
             config = self._config(work)
             kernel = self._modules[config]
@@ -160,7 +162,7 @@ class Attention:
         """Plan the same lengths again where the options change."""
         if options != self.options:
             work = self.work
-            self.plan(Work(work.lengths, options, work.rows, work.masked))
+            self.plan(work._replace(options=options))
 
     def run(
         self,
@@ -173,6 +175,7 @@ class Attention:
         pages: torch.Tensor | None = None,
         mask: torch.Tensor | None = None,
         sinks: torch.Tensor | None = None,
+        head_scales: HeadScales = NO_SCALES,
         scale: float = 1.0,
         v_scale: float = 1.0,
         scalars: Mapping[str, float] | None = None,
@@ -209,6 +212,7 @@ class Attention:
             mask,
             self._slopes,
             None if sinks is None else sinks.float(),
+            *head_scales,
             options.sm_scale * scale,
             v_scale,
             options.soft_cap,
@@ -223,9 +227,9 @@ class Attention:
 
     def _with_fixed_rows(self, work: Work) -> Work:
         """Keep the rows of the first plan() for CUDA graphs: their kernel stays what it is."""
-        if not self.graph or self._work is None or self._work.rows == work.rows:
+        if not self.graph or self._work is None:
             return work
-        return work._replace(rows=self._work.rows)
+        return work._replace(rows=self._work.rows, backend=self._work.backend)
 
     def _config(self, work: Work) -> Config:
         options = work.options
@@ -242,19 +246,21 @@ class Attention:
             custom_mask=work.masked,
             user=None if self._variant is None else self._variant.user,
             tensor_cores=self._tensor_cores,
+            backend=work.backend,
+            gathers=gathers(work.backend, self._place.paged, work.lengths.page_size),
         )
 
     def _tiling(self, work: Work) -> Tiling:
-        lengths, options, rows, masked, _ = work
+        lengths, options, rows, masked, _, backend = work
         most = 0
         if self.graph:
             reached = 0 if lengths.qo is None else int(lengths.qo[-1] - lengths.qo[0])
             most = self._most_queries or max(reached, lengths.requests * lengths.q_len, 1)
         return Tiling(
-            rows,
+            rows_in_use(rows, options.group, backend),
             options.group,
             options.kv_heads,
-            blocks_at_once(self.device, rows, options.head_dim, self._tensor_cores),
+            blocks_at_once(self.device, rows, options.head_dim, self._tensor_cores, backend),
             options.causal and not masked,
             options.window_left,
             masked,
@@ -283,6 +289,8 @@ class Attention:
     def _tell(self, tiling: Tiling) -> None:
         options, counts, why = self.options, self.counts, self.work.why
         cores = "tensor cores" if self._tensor_cores else "CUDA cores"
+        if self.work.backend == "sm90":
+            cores = "wgmma"
         shared = f"{counts.tiles} tiles of up to {tiling.rows} rows"
         if counts.part:
             shared += f", keys split into parts of up to {counts.part}"

@@ -48,8 +48,10 @@ SINKS: Inputs = {
 # What tests of attention cover, and traces do not; and what only FlashInfer has.
 CORNERS = ("return_lse", "kv_cache_sf")
 PREFILL_CORNERS = (*CORNERS, "packed_custom_mask", "use_fp16_qk_reduction")
+HEAD_SCALES = ("scale_q", "scale_k", "scale_v")
 PLAN_CORNERS = (
     *PREFILL_CORNERS,
+    *HEAD_SCALES,
     "non_blocking",
     "disable_split_kv",
     "seq_lens",

@@ -11,6 +11,7 @@ from fictl.op import KernelModule
 
 from .._arguments.cache import is_hnd
 from .._arguments.dtypes import Dtypes
+from .._arguments.head_scales import HeadScales
 from .._arguments.lse import check_lse, finished_lse, lse_for_kernel
 from .._arguments.numbers import Number, scale
 from .._arguments.options import Heads, Options, options
@@ -18,8 +19,8 @@ from .._arguments.refusals import OTHER_KERNELS, refuse_given
 from .._backends import PREFILL, check_backend
 from .._plan.attention import Attention, Work
 from .._plan.lengths import Indices, Lengths
+from .._plan.prefill import prefill_work
 from .._plan.tensors import Place
-from .._tiles import tile_rows
 from .._variant.variant import Variant
 from .buffers import Buffers
 from .masks import SegmentPackbits, packed_mask
@@ -46,6 +47,7 @@ class PrefillWrapper:
     ) -> None:
         self._op = op = type(self).__name__
         check_backend(op, backend, PREFILL)
+        self._asked = backend
         refuse_given(op, OTHER_KERNELS, **jit)
         self._hnd = is_hnd(op, kv_layout)
         self.device = float_workspace_buffer.device
@@ -96,9 +98,10 @@ class PrefillWrapper:
         queries = lengths.requests * lengths.q_len
         if lengths.qo is not None:
             queries = int(lengths.qo[-1]) - int(lengths.qo[0])
-        rows = tile_rows(queries, lengths.requests, chosen.group, chosen.head_dim)
         why = f"{queries} queries of {lengths.requests} requests, {chosen.group} heads each"
-        return Work(lengths, chosen, rows, masked, why)
+        return prefill_work(
+            self._op, self.device, self._asked, lengths, chosen, queries, masked, why
+        )
 
     def _plan(
         self,
@@ -137,6 +140,7 @@ class PrefillWrapper:
         v: torch.Tensor,
         pages: torch.Tensor | None,
         *,
+        head_scales: HeadScales,
         scales: dict[str, Number | None],
         v_scale: Number | None,
         out: torch.Tensor | None,
@@ -159,6 +163,7 @@ class PrefillWrapper:
             pages=pages,
             mask=self._mask,
             sinks=sinks,
+            head_scales=head_scales,
             scale=scale(self._op, **scales),
             v_scale=scale(self._op, v_scale=v_scale),
             scalars=scalars,

@@ -8,6 +8,7 @@ import torch
 
 from fictl.op import KernelModule
 
+from .._arguments.head_scales import NO_SCALES
 from .._arguments.options import Options
 from .._config import Config
 
@@ -81,6 +82,7 @@ def attend(
         listed.mask,
         None,
         None,
+        *NO_SCALES,
         chosen.sm_scale * scale,
         v_scale,
         chosen.soft_cap,

@@ -14,6 +14,10 @@ from .._tiles import aot_rows
 
 
 def module(config: Config) -> JitSpec:
+    if config.backend == "sm90":
+        return module_spec(
+            __file__, config.parameters, backend="sm90", archs="9.0a", max_spill_bytes=0
+        )
     return module_spec(__file__, config.parameters)
 
 

@@ -12,6 +12,7 @@ from fictl.op import KernelModule, op
 from ...quantization.packbits.op import segment_packbits
 from .._arguments.cache import PagedCache, keys_and_values
 from .._arguments.dtypes import Dtype, dtypes_of
+from .._arguments.head_scales import Scale, head_scales
 from .._arguments.numbers import Number
 from .._arguments.options import Heads
 from .._plan.lengths import Indices, lengths
@@ -93,7 +94,8 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
         packed_custom_mask: the same in bits, each request from a byte of its own on, as
             segment_packbits(..., bitorder="little") packs them.
         q_data_type, kv_data_type, o_data_type: dtypes of queries, keys and values, and outputs; None
-            is the queries'.
+            is the queries'. Queries are of fp16 or bf16, with keys of the same or of fp8; or all are
+            of the same fp8, and o_data_type is fp16 or bf16.
         non_blocking: go on while what is on the host is copied.
         fixed_split_size: split keys into parts of as many, whatever else is in the batch, so that
             results do not depend on it.
@@ -153,6 +155,9 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
         q: torch.Tensor,
         k: torch.Tensor,
         v: torch.Tensor,
+        scale_q: Scale | None = None,
+        scale_k: Scale | None = None,
+        scale_v: Scale | None = None,
         *,
         q_scale: Number | None = None,
         k_scale: Number | None = None,
@@ -174,6 +179,8 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
         k, v: (keys, num_kv_heads, head_dim), or (num_kv_heads, keys, head_dim) where the layout is
             "HND"; at least as many keys as kv_indptr says. q, k, v and out: last dimension
             contiguous, any stride for tokens and heads.
+        scale_q, scale_k, scale_v: of q, k and v of fp8: (num_qo_heads,) and (num_kv_heads,) of
+            fp32, or (1,) or a number for all heads. None is 1.
         q_scale, k_scale, v_scale: further factors, of scores and of out: numbers, or tensors of
             one element, which are waited for. o_scale is FlashInfer's own, and refused.
         lse_base: "log2" or "ln".
@@ -188,6 +195,7 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
             k,
             v,
             None,
+            head_scales=head_scales(self._op, q, scale_q, scale_k, scale_v),
             scales={"q_scale": q_scale, "k_scale": k_scale},
             v_scale=v_scale,
             out=out,
@@ -329,6 +337,9 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedPrefill):
         self,
         q: torch.Tensor,
         paged_kv_cache: PagedCache,
+        scale_q: Scale | None = None,
+        scale_k: Scale | None = None,
+        scale_v: Scale | None = None,
         *,
         q_scale: Number | None = None,
         k_scale: Number | None = None,
@@ -372,6 +383,7 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedPrefill):
             k,
             v,
             self._pages,
+            head_scales=head_scales(self._op, q, scale_q, scale_k, scale_v),
             scales={"q_scale": q_scale, "k_scale": k_scale},
             v_scale=v_scale,
             out=out,

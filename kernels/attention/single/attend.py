@@ -8,12 +8,14 @@ import torch
 
 from fictl.op import KernelModule
 
+from .._arguments.head_scales import NO_SCALES, HeadScales
 from .._arguments.lse import lse_for_kernel
 from .._arguments.options import Options
-from .._plan.attention import Attention, Work
+from .._backends import AUTO
+from .._plan.attention import Attention
 from .._plan.lengths import Lengths
+from .._plan.prefill import prefill_work
 from .._plan.tensors import Place
-from .._tiles import tile_rows
 from .._variant.variant import Variant
 from .._wrapper.masks import check_bits
 
@@ -38,7 +40,9 @@ def attend_one(
     *,
     hnd: bool,
     why: str,
+    backend: str = AUTO,
     mask: torch.Tensor | None = None,
+    head_scales: HeadScales = NO_SCALES,
     scale: float,
     v_scale: float,
     out: torch.Tensor | None,
@@ -54,8 +58,8 @@ def attend_one(
     attention = Attention(op, kernel, q.device, place=place, one_call=True, variant=variant)
     keys = torch.tensor([0, shape_of_keys(op, q, k, hnd)[0]], dtype=torch.int32)
     one = Lengths(1, keys, q_len=q.shape[0])
-    rows = tile_rows(q.shape[0], 1, chosen.group, chosen.head_dim)
-    counts = attention.plan(Work(one, chosen, rows, mask is not None, why))
+    work = prefill_work(op, q.device, backend, one, chosen, q.shape[0], mask is not None, why)
+    counts = attention.plan(work)
     if mask is not None:
         check_bits(op, mask, counts.mask_end)
     written = lse_for_kernel(op, lse, q) if return_lse else None
@@ -67,6 +71,7 @@ def attend_one(
         lse=written,
         mask=mask,
         sinks=sinks,
+        head_scales=head_scales,
         scale=scale,
         v_scale=v_scale,
         scalars=scalars,

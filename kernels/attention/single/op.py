@@ -11,18 +11,18 @@ from fictl.op import op
 from ...quantization.packbits.op import packbits
 from .._arguments.cache import is_hnd
 from .._arguments.dtypes import Dtypes
+from .._arguments.head_scales import Scale, head_scales
 from .._arguments.numbers import Number, scale
 from .._arguments.options import Heads, options
 from .._arguments.refusals import refuse_given
 from .._backends import PREFILL, check_backend
+from .._config import EIGHTHS
 from .._variant.variant import Variant
 from ..prefill.op import BatchPrefillWithPagedKVCacheWrapper
 from .attend import attend_one, mask_of_one, shape_of_keys
 
 # Kernels for any number of queries.
 _KERNEL = BatchPrefillWithPagedKVCacheWrapper.kernel
-
-_FP8 = "queries of fp8 are not here; pass k_scale and v_scale of keys and values"
 
 
 @op(
@@ -36,9 +36,9 @@ def single_prefill_with_kv_cache(
     q: torch.Tensor,
     k: torch.Tensor,
     v: torch.Tensor,
-    scale_q: torch.Tensor | None = None,
-    scale_k: torch.Tensor | None = None,
-    scale_v: torch.Tensor | None = None,
+    scale_q: Scale | None = None,
+    scale_k: Scale | None = None,
+    scale_v: Scale | None = None,
     o_dtype: torch.dtype | None = None,
     custom_mask: torch.Tensor | None = None,
     packed_custom_mask: torch.Tensor | None = None,
@@ -66,12 +66,13 @@ def single_prefill_with_kv_cache(
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Attention of one request's queries, which are the last of its keys; without keys it is 0.
 
-    q: (qo_len, num_qo_heads, head_dim), fp16 or bf16; head_dim is 64, 128 or 256. q, k, v and out:
+    q: (qo_len, num_qo_heads, head_dim), fp16, bf16 or fp8; head_dim is 64, 128 or 256. q, k, v and out:
         last dimension contiguous, any stride for tokens and heads.
     k, v: (kv_len, num_kv_heads, head_dim), or (num_kv_heads, kv_len, head_dim) where kv_layout is
         "HND"; of q's dtype, or fp8. num_qo_heads is a multiple of num_kv_heads.
-    scale_q, scale_k, scale_v: of fp8 queries, which are not accepted.
-    o_dtype: dtype of out, fp16 or bf16. None is q's.
+    scale_q, scale_k, scale_v: of q, k and v of fp8: (num_qo_heads,) and (num_kv_heads,) of fp32, or
+        (1,) or a number for all heads. None is 1.
+    o_dtype: dtype of out, fp16 or bf16. None is q's, and fp16 where q is of fp8.
     custom_mask: (qo_len, kv_len), bool: the keys that each query sees, whatever causal says.
     packed_custom_mask: the same in bits, as packbits(custom_mask.view(-1), "little") packs them.
     causal: a query sees no keys after its own.
@@ -95,13 +96,12 @@ def single_prefill_with_kv_cache(
     name = "single_prefill_with_kv_cache"
     check_backend(name, backend, PREFILL)
     refuse_given(name, "caches of 4 bits are not here", kv_cache_sf=kv_cache_sf)
-    refuse_given(name, _FP8, scale_q=scale_q, scale_k=scale_k, scale_v=scale_v)
     hnd = is_hnd(name, kv_layout)
     kv_len, kv_heads = shape_of_keys(name, q, k, hnd)
     chosen = options(
         name,
         Heads(q.shape[1], kv_heads, q.shape[2]),
-        Dtypes(q.dtype, k.dtype, o_dtype or q.dtype),
+        Dtypes(q.dtype, k.dtype, o_dtype or (torch.float16 if q.dtype in EIGHTHS else q.dtype)),
         causal=causal,
         window_left=window_left,
         soft_cap=logits_soft_cap,
@@ -119,7 +119,9 @@ def single_prefill_with_kv_cache(
         v,
         hnd=hnd,
         why=f"{q.shape[0]} queries of {chosen.group} heads each",
+        backend=backend,
         mask=mask_of_one(name, q.shape[0], kv_len, custom_mask, packed_custom_mask, packbits),
+        head_scales=head_scales(name, q, scale_q, scale_k, scale_v),
         scale=scale(name, k_scale=k_scale),
         v_scale=scale(name, v_scale=v_scale),
         out=out,
@@ -144,9 +146,9 @@ def single_prefill_with_kv_cache_return_lse(
     q: torch.Tensor,
     k: torch.Tensor,
     v: torch.Tensor,
-    scale_q: torch.Tensor | None = None,
-    scale_k: torch.Tensor | None = None,
-    scale_v: torch.Tensor | None = None,
+    scale_q: Scale | None = None,
+    scale_k: Scale | None = None,
+    scale_v: Scale | None = None,
     o_dtype: torch.dtype | None = None,
     custom_mask: torch.Tensor | None = None,
     packed_custom_mask: torch.Tensor | None = None,

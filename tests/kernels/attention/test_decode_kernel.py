@@ -82,6 +82,7 @@ def _attend(
         None,
         None,
         sinks,
+        *(None, None, None),
         1 / math.sqrt(shape.dim),
         v_scale,
         soft_cap,

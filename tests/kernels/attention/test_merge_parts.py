@@ -50,6 +50,7 @@ def _merge(
         None,
         None,
         sinks,
+        *(None, None, None),
         1.0,
         v_scale,
         0.0,

@@ -120,7 +120,11 @@ def test_caches_that_were_not_planned_are_refused() -> None:
         ({"head_dim_vo": 128}, NotImplementedError, "'head_dim_vo' is 128, 'head_dim_qk' 64"),
         ({"num_qo_heads": 7}, ValueError, "7 heads of queries to 2 of keys"),
         ({"head_dim_qk": 80}, NotImplementedError, "heads of 80 values; .* 64, 128, 256"),
-        ({"q_data_type": "float8_e4m3fn"}, TypeError, "q of float8_e4m3fn; accepted: float16"),
+        (
+            {"q_data_type": "float32"},
+            TypeError,
+            "q of float32; accepted: float16, bfloat16, float8",
+        ),
         (
             {"kv_data_type": torch.bfloat16},
             TypeError,

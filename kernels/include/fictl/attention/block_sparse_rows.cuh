@@ -89,9 +89,8 @@ __global__ void __launch_bounds__(kPlanThreads) inline ShareRowsKernel(const Blo
   Item item = no_item();
   if (rows.holds(row)) {
     const int64_t at = rows.list(row);
-    item =
-        tiling.item(row, static_cast<int>(place % list.tiles), row * rows.block_rows,
-                    rows.block_rows, static_cast<int>(at), ListOfRuns::keys(rows.lists + at), head);
+    item = tiling.item(head, static_cast<int>(place % list.tiles), row * rows.block_rows,
+                       rows.block_rows, static_cast<int>(at), ListOfRuns::keys(rows.lists + at));
     if (list.mask_starts != nullptr) item.mask = static_cast<int>(list.mask_starts[row]);
   }
   list.items[place] = item;

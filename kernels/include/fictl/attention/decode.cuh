@@ -58,18 +58,9 @@
 #include <fictl/device/mma.cuh>
 #include <fictl/device/shared_parts.cuh>
 #include <fictl/device/softmax.cuh>
+#include <fictl/device/widen.cuh>
 
 namespace fictl::attention {
-
-// Four elements of 8 bits as two registers of an operand.
-template <typename To, typename From>
-__device__ uint2 widened(uint32_t four) {
-  typename device::Pair<From>::type pairs[2];
-  memcpy(pairs, &four, sizeof(pairs));
-  const float2 low = device::Pair<From>::to_float(pairs[0]);
-  const float2 high = device::Pair<From>::to_float(pairs[1]);
-  return {device::packed<To>(low.x, low.y), device::packed<To>(high.x, high.y)};
-}
 
 // The part of a tile that a warp's lanes hold. Each lane has rows lane / 4 and lane / 4 + 8 of the
 // 16, and two adjacent columns of every eight.
@@ -144,7 +135,7 @@ class DecodeWarp {
         device::ldmatrix_x4(fours, place_in(k, lane_offset, KeyTile::offset(n * 8, step)));
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const uint2 b = widened<Q, Narrow>(fours[i]);
+          const uint2 b = device::widened<Q, Narrow>(fours[i]);
           device::mma_m16n8k16<Q>(halves[i % 2].at[n + i / 2], a[i % 2], b.x, b.y);
         }
       }
@@ -214,8 +205,8 @@ class DecodeWarp {
         if constexpr (Shape::kNarrow) {
 #pragma unroll
           for (int i = 0; i < 2; ++i) {
-            const uint2 first = widened<Q, KV>(even_then_odd(b[2 * i]));
-            const uint2 second = widened<Q, KV>(even_then_odd(b[2 * i + 1]));
+            const uint2 first = device::widened<Q, KV>(even_then_odd(b[2 * i]));
+            const uint2 second = device::widened<Q, KV>(even_then_odd(b[2 * i + 1]));
             device::mma_m16n8k16<Q>(sums_[d + 2 * i], a, first.x, second.x);
             device::mma_m16n8k16<Q>(sums_[d + 2 * i + 1], a, first.y, second.y);
           }

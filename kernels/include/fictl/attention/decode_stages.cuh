@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fictl/attention/problem.cuh>
+#include <fictl/attention/queries.cuh>
 #include <fictl/attention/tile.cuh>
 #include <fictl/device/copy.cuh>
 #include <fictl/device/reduce.cuh>
@@ -13,7 +14,7 @@ namespace fictl::attention {
 // The shape of a block of decode.cuh, which gives the reasons.
 template <typename Config>
 struct DecodeShape {
-  using Q = typename Config::Q;
+  using Q = Widened<typename Config::Q>;
   using KV = typename Config::Keys::Element;
 
   static constexpr int kRows = 16;

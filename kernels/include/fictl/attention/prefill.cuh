@@ -44,7 +44,7 @@ namespace fictl::attention {
 
 template <typename Config>
 struct PrefillShape {
-  using Q = typename Config::Q;
+  using Q = Widened<typename Config::Q>;
   using KV = typename Config::Keys::Element;
 
   static constexpr int kRows = Config::kRows;

@@ -83,17 +83,17 @@ struct KeyRows {
   };
   Row rows[kKeys];
 
+  // Where a position's rows start; there is none from `end` on.
+  __device__ static Row look_up(const Keys& keys, int start, int position, int end, int head) {
+    if (position >= end) return {nullptr, nullptr};
+    const auto at = keys.find(start, position);
+    return {keys.key(at, head), keys.value(at, head)};
+  }
+
   // Looks up the positions from `first` up to `end`. Other threads see them after a barrier.
   __device__ void find(const Keys& keys, int start, int first, int end, int head) {
     const int row = static_cast<int>(threadIdx.x);
-    if (row >= kKeys) return;
-    const int position = first + row;
-    if (position < end) {
-      const auto at = keys.find(start, position);
-      rows[row] = {keys.key(at, head), keys.value(at, head)};
-    } else {
-      rows[row] = {nullptr, nullptr};
-    }
+    if (row < kKeys) rows[row] = look_up(keys, start, first + row, end, head);
   }
 };
 

@@ -110,6 +110,31 @@ struct CustomMask : Plain {
   }
 };
 
+// A scale of each head, or one of all; null is 1.
+struct HeadScale {
+  const float* scales;
+  int step;  // 0: one of all
+
+  __device__ float of(int head) const { return scales == nullptr ? 1.0f : scales[head * step]; }
+};
+
+// The scales of queries, keys and values of 8 bits.
+struct HeadScales : Plain {
+  HeadScale q;
+  HeadScale k;
+  HeadScale v;
+
+  static constexpr bool kTransforms = true;
+  static constexpr bool kOutputs = true;
+
+  __device__ float transform(float logit, const Place& at) const {
+    return logit * (q.of(at.head) * k.of(at.kv_head));
+  }
+  __device__ float output(float value, const Place& at, int /*dim*/) const {
+    return value * v.of(at.kv_head);
+  }
+};
+
 template <typename... Parts>
 struct All : Parts... {
   static constexpr bool kTransforms = (Parts::kTransforms || ...);

@@ -27,7 +27,9 @@ struct alignas(16) Item {
   int32_t
       partial;   // where the tile's rows begin among the partial ones; -1: it is the whole result
   int32_t mask;  // the byte at which the request's custom mask begins
-  int32_t padding[2];
+  // Of the list's first item, for persistent kernels: tiles taken, and blocks that have ended. Zero
+  // between launches.
+  int32_t counts[2];
 };
 
 // The parts of a tile: the row r of part i is at partial + i * rows + r.

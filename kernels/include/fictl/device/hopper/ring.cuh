@@ -42,10 +42,11 @@ struct Ring {
   Mbarrier full[kStages];
   Mbarrier empty[kStages];
 
-  // By one thread. `consumer_warps`: of all blocks that a stage's bytes go to.
-  __device__ void init(uint32_t consumer_warps) {
+  // By one thread. `consumer_warps`: of all blocks that a stage's bytes go to. `producers`: threads
+  // that arrive at a full stage; each of those that copy it by cp.async does.
+  __device__ void init(uint32_t consumer_warps, uint32_t producers = 1) {
     for (int i = 0; i < kStages; ++i) {
-      full[i].init(1);
+      full[i].init(producers);
       empty[i].init(consumer_warps);
     }
     fence_mbarrier_init();

@@ -1,0 +1,266 @@
+// A consumer warpgroup of prefill: 64 rows of a tile.
+//
+//   S = Q K(last)                          wait; mask; softmax; P
+//   each stage before:
+//     my turn:  S = Q K(j);  O += P V(j + 1);  hand the turn over
+//     wait for S; mask; softmax            products with the values run, and those of others
+//     wait for O; P = S; O *= factors
+//   O += P V(first)                        wait; store
+//
+// Stages are from the last to the first: the borders of causality and of lengths come first.
+#pragma once
+
+#include <fictl/attention/epilogue.cuh>
+#include <fictl/attention/sm90/mask.cuh>
+#include <fictl/attention/sm90/softmax.cuh>
+#include <fictl/attention/sm90/store.cuh>
+#include <fictl/attention/sm90/tile.cuh>
+#include <fictl/device/hopper/named_barrier.cuh>
+#include <fictl/device/hopper/proxy.cuh>
+#include <fictl/device/hopper/wgmma.cuh>
+#include <fictl/device/launch.cuh>
+
+namespace fictl::attention::sm90 {
+
+// Turns of the warpgroups at issuing products. The last one gives the first its first turn.
+template <typename Tile>
+class Turns {
+  static constexpr int kBoth = 2 * device::kWarpgroup;
+
+ public:
+  __device__ explicit Turns(int warpgroup)
+      : is_first_(warpgroup == 0),
+        mine_{kTurnBarrier + warpgroup, kBoth},
+        next_{kTurnBarrier + (warpgroup + 1) % Tile::kConsumers, kBoth} {
+    if (Tile::kPingPong && warpgroup == Tile::kConsumers - 1) next_.arrive();
+  }
+  __device__ void wait() const {
+    if constexpr (Tile::kPingPong) mine_.sync();
+  }
+  __device__ void hand_over() const {
+    if constexpr (Tile::kPingPong) next_.arrive();
+  }
+  // Takes the turn that the last one has handed over.
+  __device__ void finish() const {
+    if (Tile::kPingPong && is_first_) mine_.sync();
+  }
+
+ private:
+  bool is_first_;
+  device::NamedBarrier mine_;
+  device::NamedBarrier next_;
+};
+
+// The tile's accumulators and operands, and the products between them.
+template <typename Tile>
+struct Products {
+  using Q = typename Tile::Q;
+
+  float scores[Tile::kKeys / 2];
+  float sums[Tile::kValueDim / 2];
+  uint32_t weights[Tile::kKeys / 16][4];
+
+  // scores = Q K^T.
+  __device__ __forceinline__ void issue_scores(device::TileDescriptor q,
+                                               device::TileDescriptor k) {
+#pragma unroll
+    for (int step = 0; step < Tile::kDim / 16; ++step) {
+      constexpr int kInPanel = kPanel / 16;
+      const int panel = step / kInPanel, within = step % kInPanel * 32;
+      device::wgmma<Q>(scores, q.advance(panel * Tile::kQueryPanel + within),
+                       k.advance(panel * Tile::kKeyPanel + within), step > 0);
+    }
+    device::wgmma_commit();
+  }
+
+  // sums += P V.
+  __device__ __forceinline__ void issue_sums(device::TileDescriptor v) {
+#pragma unroll
+    for (int step = 0; step < Tile::kKeys / 16; ++step) {
+      device::wgmma<Q, device::Major::kMN>(sums, weights[step], v.advance(step * 16 * kRowBytes));
+    }
+    device::wgmma_commit();
+  }
+
+  __device__ __forceinline__ void pin_scores() { device::pin(scores); }
+  // Weights, too: their registers are read until then.
+  __device__ __forceinline__ void pin_sums() {
+    device::pin(sums);
+#pragma unroll
+    for (auto& step : weights) {
+#pragma unroll
+      for (uint32_t& pair : step) asm volatile("" : "+r"(pair)::"memory");
+    }
+  }
+};
+
+template <typename Tile, typename Config>
+class Consumer {
+ public:
+  __device__ Consumer(Shared<Tile>& shared, const Problem<Config>& problem, const Loads& loads,
+                      int warpgroup)
+      : shared_(shared),
+        problem_(problem),
+        loads_(loads),
+        rows_{static_cast<int>(threadIdx.x) % device::kWarpgroup, warpgroup * device::kWgmmaM},
+        q_(device::k_major_tile(shared.queries + rows_.first * kRowBytes)),
+        k_(device::k_major_tile(shared.keys[0])),
+        v_(device::mn_major_tile(shared.values[0], Tile::kKeys)),
+        turns_(warpgroup) {}
+
+  __device__ __forceinline__ void run() {
+    device::RingPosition<2> work_at;
+    for (;; work_at.advance()) {
+      shared_.work_ring.wait_full(work_at);
+      const Work& work = shared_.works[work_at.stage];
+      if (work.kv_head < 0) break;
+      attend(work);
+      __syncwarp();
+      if (leads()) shared_.work_ring.release(work_at);
+    }
+    turns_.finish();
+  }
+
+ private:
+  using Ring = device::Ring<Tile::kStages>;
+  using Position = device::RingPosition<Tile::kStages>;
+
+  __device__ bool leads() const { return threadIdx.x % 32 == 0; }
+
+  __device__ __forceinline__ static void wait_full(Ring& ring, const Position& at) {
+    ring.wait_full(at);
+    // What cp.async has written is the ordinary proxy's, and wgmma reads by the other one.
+    if constexpr (Tile::kGathers && !Tile::kWidens) device::fence_async_shared();
+  }
+
+  __device__ __forceinline__ void release(Ring& ring, Position& at) {
+    if (leads()) ring.release(at);
+    at.advance();
+  }
+
+  __device__ __forceinline__ void attend(const Work& work) {
+    const Stages stages = Stages::of<Tile>(work.item, loads_);
+    Products<Tile> products;
+    RowSoftmax softmax;
+#pragma unroll
+    for (float& sum : products.sums) sum = 0.0f;
+    if (stages.count > 0) {
+      multiply(products, softmax, work, stages);
+      if constexpr (Tile::kOutsApart) release_queries();
+    }
+    TileStore<Tile, Config>(shared_, problem_, work, rows_, loads_.tile_rows)
+        .store(products.sums, softmax);
+    if constexpr (!Tile::kOutsApart) {
+      // The copy engine writes the queries where these threads have written and read outputs.
+      device::fence_async_shared();
+      if (stages.count > 0) release_queries();
+    }
+  }
+
+  __device__ __forceinline__ void release_queries() {
+    __syncwarp();
+    if (leads()) shared_.query_ring.release(query_at_);
+    query_at_.advance();
+  }
+
+  __device__ __forceinline__ void multiply(Products<Tile>& products, RowSoftmax& softmax,
+                                           const Work& work, Stages stages) {
+    const Span plain = seen_by_all(problem_, work.item, rows_.first);
+    Factors factors;
+    const auto weigh = [&](int stage) {
+      const int first = stages.base + stage * Tile::kKeys;
+      soften(products.scores, softmax, factors, work, first,
+             first < plain.first || first + Tile::kKeys - 1 > plain.last);
+    };
+
+    shared_.query_ring.wait_full(query_at_);
+    wait_full(shared_.key_ring, key_at_);
+    products.pin_scores();
+    device::wgmma_begin();
+    products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
+    device::wgmma_wait<0>();
+    products.pin_scores();
+    release(shared_.key_ring, key_at_);
+    weigh(stages.count - 1);
+    pack<typename Tile::Q>(products.scores, products.weights);
+    clear_values(work.item, stages);
+
+    if (stages.count > 1) wait_full(shared_.key_ring, key_at_);
+    for (int stage = stages.count - 2; stage >= 0; --stage) {
+      turns_.wait();
+      products.pin_scores();
+      products.pin_sums();
+      device::wgmma_begin();
+      products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
+      wait_full(shared_.value_ring, value_at_);
+      device::wgmma_begin();
+      products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
+      turns_.hand_over();
+      device::wgmma_wait<1>();
+      products.pin_scores();
+      release(shared_.key_ring, key_at_);
+      weigh(stage);
+      // Why here: without a loop in between, ptxas moves the wait before the softmax, which then has
+      // no product to lie under.
+      products.pin_scores();
+      softmax.pin();
+      if (stage > 0) wait_full(shared_.key_ring, key_at_);
+      device::wgmma_wait<0>();
+      products.pin_sums();
+      release(shared_.value_ring, value_at_);
+      pack<typename Tile::Q>(products.scores, products.weights);
+      sm90::multiply(products.sums, factors);
+    }
+
+    wait_full(shared_.value_ring, value_at_);
+    products.pin_sums();
+    device::wgmma_begin();
+    products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
+    device::wgmma_wait<0>();
+    products.pin_sums();
+    release(shared_.value_ring, value_at_);
+  }
+
+  // Makes weights of scores. `masks`: some row of the warpgroup does not see all of these keys.
+  __device__ __forceinline__ void soften(float (&scores)[Tile::kKeys / 2], RowSoftmax& softmax,
+                                         Factors& factors, const Work& work, int first,
+                                         bool masks) {
+    using Variant = typename Config::Variant;
+    if constexpr (Variant::kTransforms) transform(scores, problem_, work, rows_, first);
+    if (Variant::kMasks || masks) mask(scores, problem_, work, rows_, first);
+    softmax.weigh(scores, Variant::kTransforms ? 1.0f : problem_.scale * kLog2E, factors);
+  }
+
+  // Makes values behind the request's last key zero: their weights are 0, but they may be NaN.
+  __device__ __forceinline__ void clear_values(const Item& item, Stages stages) {
+    const int first = stages.base + (stages.count - 1) * Tile::kKeys;
+    if (first + Tile::kKeys <= item.end) return;
+    wait_full(shared_.value_ring, value_at_);
+    unsigned char* values = shared_.values[value_at_.stage];
+    constexpr int kChunks = Tile::kValueDim / kPanel * 8;
+    constexpr int kConsumerThreads = Tile::kConsumers * device::kWarpgroup;
+    const int thread = rows_.first / device::kWgmmaM * device::kWarpgroup + rows_.thread;
+    for (int i = (item.end - first) * kChunks + thread; i < Tile::kKeys * kChunks;
+         i += kConsumerThreads) {
+      const int row = i / kChunks, chunk = i % kChunks;
+      unsigned char* to = values + chunk / 8 * Tile::kKeyPanel + row * kRowBytes + chunk % 8 * 16;
+      *reinterpret_cast<uint4*>(to) = uint4{};
+    }
+    device::fence_async_shared();
+    device::NamedBarrier{kValuesBarrier, kConsumerThreads}.sync();
+  }
+
+  Shared<Tile>& shared_;
+  const Problem<Config>& problem_;
+  const Loads& loads_;
+  ThreadRows rows_;
+  device::TileDescriptor q_;
+  device::TileDescriptor k_;
+  device::TileDescriptor v_;
+  Turns<Tile> turns_;
+  device::RingPosition<1> query_at_;
+  Position key_at_;
+  Position value_at_;
+};
+
+}  // namespace fictl::attention::sm90

@@ -1,0 +1,178 @@
+// The loader of keys that bulk copies cannot bring, of pages of any size: a warpgroup copies their
+// rows, chunk by chunk.
+//
+// Where a row starts is looked up once, by one thread, a stage before it is copied: in pages that
+// is a chain of loads, whose time passes under the copies of the stage before.
+#pragma once
+
+#include <type_traits>
+
+#include <fictl/attention/sm90/tile.cuh>
+#include <fictl/attention/tile.cuh>
+#include <fictl/device/copy.cuh>
+#include <fictl/device/hopper/named_barrier.cuh>
+
+namespace fictl::attention::sm90 {
+
+constexpr int kChunkBytes = device::kChunkBytes;
+constexpr int kPanelChunks = kRowBytes / kChunkBytes;
+
+// The byte of a stage at which a chunk of a row begins; chunks are numbered across the panels.
+template <typename Tile>
+__device__ constexpr int stage_offset(int row, int chunk) {
+  return chunk / kPanelChunks * Tile::kKeyPanel + row * kRowBytes +
+         (chunk % kPanelChunks ^ row % kPanelChunks) * kChunkBytes;
+}
+
+// Where the rows of stages start, for a producer warpgroup. Stages come from the last one to the
+// first: keys(first) of each, and values() of each after the keys of the next.
+template <typename Tile>
+class StageRows {
+  using Config = typename Tile::Config;
+  using Keys = typename Config::Keys;
+  using Rows = KeyRows<Keys, Tile::kKeys>;
+  static_assert(Tile::kKeys <= device::kWarpgroup, "a thread looks up one row");
+
+ public:
+  using Element = typename Keys::Element;
+
+  __device__ StageRows(const Problem<Config>& problem, Rows (&rows)[3], int thread)
+      : problem_(problem), rows_(rows), thread_(thread) {}
+
+  __device__ void begin(const Work& work) {
+    begin_ = work.item.begin;
+    end_ = work.item.end;
+    start_ = work.item.kv_start;
+    head_ = work.kv_head;
+    is_first_ = true;
+  }
+
+  // Runs `copy(row)` for the keys of the stage from `first` on, where row(i) is the start of one,
+  // and looks up the next stage's rows meanwhile.
+  template <typename Copy>
+  __device__ __forceinline__ void keys(int first, Copy copy) {
+    if (is_first_) look_up(first).keep(rows_[key_slot_], thread_);
+    is_first_ = false;
+    // All have looked up this stage, and copied the values whose slot is the next one's.
+    device::NamedBarrier{kProducerBarrier, device::kWarpgroup}.sync();
+    const bool more = first > begin_;
+    Found found{};
+    if (more) found = look_up(first - Tile::kKeys);
+    const Rows& rows = rows_[key_slot_];
+    copy([&](int i) { return rows.rows[i].key; });
+    advance(key_slot_);
+    if (more) found.keep(rows_[key_slot_], thread_);
+  }
+
+  // The same for the values of the stage before the last one of keys().
+  template <typename Copy>
+  __device__ __forceinline__ void values(Copy copy) {
+    const Rows& rows = rows_[value_slot_];
+    copy([&](int i) { return rows.rows[i].value; });
+    advance(value_slot_);
+  }
+
+  // Whether a stage from `first` on has all its rows.
+  __device__ bool is_whole(int first) const { return first + Tile::kKeys <= end_; }
+
+ private:
+  struct Found {
+    typename Rows::Row row;
+
+    __device__ void keep(Rows& rows, int thread) const {
+      if (thread < Tile::kKeys) rows.rows[thread] = row;
+    }
+  };
+
+  __device__ Found look_up(int first) const {
+    return {Rows::look_up(problem_.keys, start_, first + thread_, end_, head_)};
+  }
+
+  __device__ static void advance(int& slot) { slot = slot == 2 ? 0 : slot + 1; }
+
+  const Problem<Config>& problem_;
+  Rows (&rows_)[3];
+  int thread_;
+  int key_slot_ = 0;
+  int value_slot_ = 0;
+  int begin_ = 0;
+  int end_ = 0;
+  int start_ = 0;
+  int head_ = 0;
+  bool is_first_ = true;
+};
+
+// Hands a number of the leading thread to all of a producer warpgroup.
+template <typename Tile>
+__device__ int agree(Shared<Tile>& shared, int number) {
+  const device::NamedBarrier together{kProducerBarrier, device::kWarpgroup};
+  if (threadIdx.x == 0) shared.loader.next = number;
+  together.sync();
+  const int agreed = shared.loader.next;
+  together.sync();  // Why: the next number may come at once.
+  return agreed;
+}
+
+// A loader as load.cuh describes them. Rows behind the last key become zero.
+template <typename Tile>
+class GatherLoader {
+  using Config = typename Tile::Config;
+
+ public:
+  static constexpr int kThreads = device::kWarpgroup;
+  static constexpr int kArrivals = kThreads;
+
+  __device__ GatherLoader(Shared<Tile>& shared, const Problem<Config>& problem)
+      : shared_(shared), rows_(problem, shared.loader.rows, static_cast<int>(threadIdx.x)) {}
+
+  __device__ void begin(const Work& work) { rows_.begin(work); }
+  __device__ int agree(int next) const { return sm90::agree(shared_, next); }
+
+  __device__ __forceinline__ void keys(unsigned char* stage, device::Mbarrier& full, int first) {
+    rows_.keys(first, [&](auto row) { copy<Tile::kDim>(stage, full, first, row); });
+  }
+  __device__ __forceinline__ void values(unsigned char* stage, device::Mbarrier& full, int first) {
+    rows_.values([&](auto row) { copy<Tile::kValueDim>(stage, full, first, row); });
+  }
+
+ private:
+  template <int kDim, typename Row>
+  __device__ __forceinline__ void copy(unsigned char* stage, device::Mbarrier& full, int first,
+                                       Row row) const {
+    if (rows_.is_whole(first)) {
+      copy_rows<kDim, true>(stage, row);
+    } else {
+      copy_rows<kDim, false>(stage, row);
+    }
+    full.arrive_after_copies();
+  }
+
+  // Eight threads copy 128 bytes of a row at a time.
+  template <int kDim, bool kWhole, typename Row>
+  __device__ __forceinline__ void copy_rows(unsigned char* stage, Row row) const {
+    constexpr int kRowsAtOnce = kThreads / kPanelChunks;
+    static_assert(Tile::kKeys % kRowsAtOnce == 0, "every thread has as many rows");
+    const int chunk = static_cast<int>(threadIdx.x) % kPanelChunks;
+    const int first = static_cast<int>(threadIdx.x) / kPanelChunks;
+    unsigned char* to = stage + stage_offset<Tile>(first, chunk);
+#pragma unroll 4
+    for (int i = 0; i < Tile::kKeys / kRowsAtOnce; ++i) {
+      const auto* from = row(first + i * kRowsAtOnce);
+#pragma unroll
+      for (int panel = 0; panel < kDim / kPanel; ++panel) {
+        void* place = to + panel * Tile::kKeyPanel + i * kRowsAtOnce * kRowBytes;
+        const auto* source = from + panel * kPanel + chunk * (kPanel / kPanelChunks);
+        if constexpr (kWhole) {
+          device::copy_async(place, source);
+        } else {
+          device::copy_async(place, source, from == nullptr ? 0 : kChunkBytes);
+        }
+      }
+    }
+  }
+
+  Shared<Tile>& shared_;
+  StageRows<Tile> rows_;
+};
+
+}  // namespace fictl::attention::sm90

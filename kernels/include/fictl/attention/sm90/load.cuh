@@ -1,0 +1,178 @@
+// The producer of prefill: it fills stages of keys and values, and the queries.
+//
+// A loader fills one stage of keys, and one of values, whichever way the keys lie in memory:
+//
+//   kThreads                    of the producer's warpgroup that call it
+//   kArrivals                   that complete `full`
+//   begin(work)                 another tile of work
+//   keys(stage, full, first)    the stage's keys, which are from position `first` on; `full` is
+//                               complete when they are there
+//   values(stage, full, first)
+//
+//   agree(next)                 the leading thread's number, for all of them
+//
+// BoxLoader is for keys that bulk copies can address: one box for each panel, and page. gather.cuh
+// and widen.cuh have the others.
+#pragma once
+
+#include <fictl/attention/sm90/maps.cuh>
+#include <fictl/attention/sm90/order.cuh>
+#include <fictl/attention/sm90/tile.cuh>
+#include <fictl/device/hopper/bulk_copy.cuh>
+#include <fictl/device/hopper/elect.cuh>
+#include <fictl/device/launch.cuh>
+
+namespace fictl::attention::sm90 {
+
+// Tells the consumers what the next tile of work is.
+template <typename Tile>
+__device__ void announce(Shared<Tile>& shared, device::RingPosition<2>& at, const Work& work,
+                         bool leads) {
+  shared.work_ring.wait_empty(at);
+  if (leads) {
+    shared.works[at.stage] = work;
+    shared.work_ring.full[at.stage].arrive();
+  }
+  at.advance();
+}
+
+template <typename Tile>
+class BoxLoader {
+  using Config = typename Tile::Config;
+
+ public:
+  static constexpr int kThreads = 32;
+  static constexpr int kArrivals = 1;
+
+  __device__ BoxLoader(const Problem<Config>& problem, const Loads& loads, const CUtensorMap& k_map,
+                       const CUtensorMap& v_map)
+      : problem_(problem), loads_(loads), k_map_(k_map), v_map_(v_map) {}
+
+  __device__ void begin(const Work& work) {
+    start_ = work.item.kv_start;
+    kv_len_ = work.item.kv_len;
+    kv_head_ = work.kv_head;
+  }
+
+  __device__ int agree(int next) const { return __shfl_sync(~0u, next, 0); }
+
+  __device__ void keys(unsigned char* stage, device::Mbarrier& full, int first) const {
+    load<Tile::kDim>(problem_.keys, k_map_, stage, full, first);
+  }
+  __device__ void values(unsigned char* stage, device::Mbarrier& full, int first) const {
+    load<Tile::kValueDim>(problem_.keys, v_map_, stage, full, first);
+  }
+
+ private:
+  static constexpr auto kHint = device::CacheHint::kEvictLast;
+
+  template <int kDim, typename T>
+  __device__ void load(const RaggedKeys<T>&, const CUtensorMap& map, unsigned char* stage,
+                       device::Mbarrier& full, int first) const {
+    if (!device::elect_lane()) return;
+    full.arrive_and_expect(kDim / kPanel * Tile::kKeyPanel);
+#pragma unroll
+    for (int panel = 0; panel < kDim / kPanel; ++panel) {
+      device::load_tensor(stage + panel * Tile::kKeyPanel, map, full, panel * kPanel, kv_head_,
+                          start_ + first, kHint);
+    }
+  }
+
+  // Lane j has box j, and so on: each looks up its own page.
+  template <int kDim, typename T>
+  __device__ void load(const PagedKeys<T>& keys, const CUtensorMap& map, unsigned char* stage,
+                       device::Mbarrier& full, int first) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    if (lane == 0) full.arrive_and_expect(kDim / kPanel * Tile::kKeyPanel);
+    __syncwarp();
+    for (int row = lane * loads_.box_rows; row < Tile::kKeys; row += 32 * loads_.box_rows) {
+      const int position = first + row;
+      const device::Divisor::Result at = keys.page_size.divide(position);
+      // A page that there is none of: its slots are zero.
+      const int page = position < kv_len_ ? keys.pages[start_ + at.quotient] : loads_.page_count;
+#pragma unroll
+      for (int panel = 0; panel < kDim / kPanel; ++panel) {
+        device::load_tensor(stage + panel * Tile::kKeyPanel + row * kRowBytes, map, full,
+                            panel * kPanel, at.remainder, kv_head_, page, kHint);
+      }
+    }
+  }
+
+  const Problem<Config>& problem_;
+  const Loads& loads_;
+  const CUtensorMap& k_map_;
+  const CUtensorMap& v_map_;
+  int start_ = 0;
+  int kv_len_ = 0;
+  int kv_head_ = 0;
+};
+
+// Loads the queries of a tile, by one thread. Rows behind the request's are those of the next one:
+// nobody stores their results.
+template <typename Tile, typename Config>
+__device__ void load_queries(unsigned char* to, const CUtensorMap& map, device::Mbarrier& full,
+                             const Problem<Config>& problem, const Work& work, int tile_rows) {
+  const int token = work.item.q_start + problem.group.divide(work.item.row).quotient;
+  full.arrive_and_expect(Tile::kDim / kPanel * tile_rows * kRowBytes);
+#pragma unroll
+  for (int panel = 0; panel < Tile::kDim / kPanel; ++panel) {
+    device::load_tensor(to + panel * Tile::kQueryPanel, map, full, panel * kPanel,
+                        work.kv_head * problem.group.divisor(), token,
+                        device::CacheHint::kEvictFirst);
+  }
+}
+
+// The producer's warps: all loads of all tiles that the block takes. The first keys come before the
+// queries, which wait until the tile before needs its own no more.
+template <typename Tile, typename Loader, typename Config>
+__device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Config>& problem,
+                                        const Loads& loads, const CUtensorMap& q_map,
+                                        Loader& loader) {
+  const bool leads = threadIdx.x == 0;
+  device::RingPosition<2> work_at;
+  device::RingPosition<1> query_at;
+  device::RingPosition<Tile::kStages> key_at;
+  device::RingPosition<Tile::kStages> value_at;
+  device::pdl_wait();
+  const WorkOrder order(problem.items, problem.item_count, problem.kv_heads,
+                        (Tile::kDim + Tile::kValueDim) *
+                            static_cast<int>(sizeof(typename Config::Keys::Element)));
+  const WorkCursor cursor(problem.items);
+  int index = cursor.first();
+  while (index < order.count()) {
+    const int next = leads ? cursor.next() : 0;
+    const Work work = order.work(index);
+    if (work.item.request >= 0) {
+      announce(shared, work_at, work, leads);
+      loader.begin(work);
+      const Stages stages = Stages::of<Tile>(work.item, loads);
+      for (int i = 0; i <= stages.count; ++i) {
+        const int stage = stages.count - 1 - i;
+        if (stage >= 0) {
+          shared.key_ring.wait_empty(key_at);
+          loader.keys(shared.keys[key_at.stage], shared.key_ring.full[key_at.stage],
+                      stages.base + stage * Tile::kKeys);
+          key_at.advance();
+        }
+        if (i == 0) {
+          if (leads && stages.count > 0) {
+            shared.query_ring.wait_empty(query_at);
+            load_queries<Tile>(shared.queries, q_map, shared.query_ring.full[0], problem, work,
+                               loads.tile_rows);
+          }
+          if (stages.count > 0) query_at.advance();
+          continue;
+        }
+        shared.value_ring.wait_empty(value_at);
+        loader.values(shared.values[value_at.stage], shared.value_ring.full[value_at.stage],
+                      stages.base + (stage + 1) * Tile::kKeys);
+        value_at.advance();
+      }
+    }
+    index = loader.agree(next);
+  }
+  announce(shared, work_at, Work{{}, -1}, leads);
+  if (leads) cursor.leave();
+}
+
+}  // namespace fictl::attention::sm90

@@ -1,0 +1,36 @@
+// Which loader brings the keys and values of a tile.
+#pragma once
+
+#include <fictl/attention/sm90/gather.cuh>
+#include <fictl/attention/sm90/load.cuh>
+#include <fictl/attention/sm90/widen.cuh>
+
+namespace fictl::attention::sm90 {
+
+template <typename Tile, bool kGathers = Tile::kGathers, bool kWidens = Tile::kWidens>
+struct LoaderOf {
+  using type = BoxLoader<Tile>;
+};
+template <typename Tile>
+struct LoaderOf<Tile, true, false> {
+  using type = GatherLoader<Tile>;
+};
+template <typename Tile>
+struct LoaderOf<Tile, true, true> {
+  using type = WideningLoader<Tile>;
+};
+template <typename Tile>
+using Loader = typename LoaderOf<Tile>::type;
+
+template <typename Tile, typename Config>
+__device__ Loader<Tile> make_loader(Shared<Tile>& shared, const Problem<Config>& problem,
+                                    const Loads& loads, const CUtensorMap& k_map,
+                                    const CUtensorMap& v_map) {
+  if constexpr (Tile::kGathers) {
+    return Loader<Tile>(shared, problem);
+  } else {
+    return Loader<Tile>(problem, loads, k_map, v_map);
+  }
+}
+
+}  // namespace fictl::attention::sm90

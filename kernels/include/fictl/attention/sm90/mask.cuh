@@ -1,0 +1,113 @@
+// Which keys the rows of a warpgroup see, and the masks of its scores.
+#pragma once
+
+#include <math.h>
+
+#include <fictl/attention/problem.cuh>
+#include <fictl/attention/row.cuh>
+#include <fictl/attention/sm90/tile.cuh>
+#include <fictl/attention/variant.cuh>
+
+namespace fictl::attention::sm90 {
+
+// Keys that a row sees of an item's, both ends included; none if last < first.
+template <typename Config>
+__device__ Span seen_by(const Problem<Config>& problem, const Item& item, int row) {
+  const int query = problem.group.divide(item.row + row).quotient;
+  if (query >= item.q_len) return {0, -1};  // behind the request's last
+  const Span span = span_of(problem, item, query);
+  return {max(span.first, item.begin), min(span.last, item.end - 1)};
+}
+
+// Keys that all rows of a warpgroup see: stages within them need no mask.
+template <typename Config>
+__device__ Span seen_by_all(const Problem<Config>& problem, const Item& item, int first_row) {
+  // Rows behind the request's last are as good as its last.
+  const int last_row = item.q_len * problem.group.divisor() - 1 - item.row;
+  const Span lowest = seen_by(problem, item, min(first_row, last_row));
+  const Span highest = seen_by(problem, item, min(first_row + device::kWgmmaM - 1, last_row));
+  return {highest.first, lowest.last};
+}
+
+// The scores that a thread has: of two rows, and of two adjacent keys of every eight.
+struct ThreadRows {
+  int thread;  // of the warpgroup
+  int first;   // row of the warpgroup, in the tile
+
+  __device__ int row(int half) const {
+    return first + device::AccumulatorLayout{thread}.row(2 * half);
+  }
+  __device__ int key() const { return device::AccumulatorLayout{thread}.column(0); }
+};
+
+// Runs `body(score, key)` for a thread's scores of one row: the key from the thread's first one on.
+template <int kCount, typename Body>
+__device__ __forceinline__ void each_of_row(float (&scores)[kCount], int half, Body body) {
+#pragma unroll
+  for (int j = 0; j < kCount / 4; ++j) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) body(scores[4 * j + 2 * half + i], 8 * j + i);
+  }
+}
+
+// Makes base-2 logits of scores, where the variant transforms them.
+template <typename Config, int kCount>
+__device__ __forceinline__ void transform(float (&scores)[kCount], const Problem<Config>& problem,
+                                          const Work& work, ThreadRows rows, int first) {
+  constexpr float kLog2E = 1.4426950408889634f;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    Place at = place_of(problem, work.item, rows.row(half), work.kv_head);
+    each_of_row(scores, half, [&](float& score, int key) {
+      at.key = first + rows.key() + key;
+      score = problem.variant.transform(score * problem.scale, at) * kLog2E;
+    });
+  }
+}
+
+// The variant's word of 64 keys for a row of the tile, whose keys the row sees in part.
+template <typename Config>
+__device__ uint64_t word_of(const Problem<Config>& problem, const Work& work, int row, int first) {
+  const Span span = seen_by(problem, work.item, row);
+  // The variant is asked about keys that there are alone.
+  if (span.last < first || span.first > first + 63 || span.last < span.first) return 0;
+  Place at = place_of(problem, work.item, row, work.kv_head);
+  at.key = first;
+  return problem.variant.words(at);
+}
+
+// Makes scores of keys that a row does not see -inf. `first`: the stage's first key.
+template <typename Config, int kCount>
+__device__ __forceinline__ void mask(float (&scores)[kCount], const Problem<Config>& problem,
+                                     const Work& work, ThreadRows rows, int first) {
+  using Variant = typename Config::Variant;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const Span span = seen_by(problem, work.item, rows.row(half));
+    const int low = span.first - first - rows.key();
+    const bool any = span.first <= span.last;
+    const unsigned range = any ? static_cast<unsigned>(span.last - span.first) : 0;
+    each_of_row(scores, half, [&](float& score, int key) {
+      if (!any || static_cast<unsigned>(key - low) > range) score = -INFINITY;
+    });
+    if constexpr (Variant::kWords) {
+#pragma unroll
+      for (int word = 0; word < (2 * kCount + 63) / 64; ++word) {
+        const uint64_t bits =
+            word_of(problem, work, rows.row(half), first + 64 * word) >> rows.key();
+        each_of_row(scores, half, [&](float& score, int key) {
+          if (key / 64 == word && !(bits >> key % 64 & 1)) score = -INFINITY;
+        });
+      }
+    }
+    if constexpr (masks_singly<Variant>) {
+      Place at = place_of(problem, work.item, rows.row(half), work.kv_head);
+      each_of_row(scores, half, [&](float& score, int key) {
+        at.key = first + rows.key() + key;
+        if (score > -INFINITY && !keeps_singly(problem.variant, at)) score = -INFINITY;
+      });
+    }
+  }
+}
+
+}  // namespace fictl::attention::sm90

@@ -1,0 +1,123 @@
+// The end of a tile: a warp's 16 rows from accumulators to memory, by way of shared memory, whole
+// chunks of 16 bytes at a time. Why not by bulk stores: a box would write behind a request's last
+// row, into the next request.
+#pragma once
+
+#include <fictl/attention/epilogue.cuh>
+#include <fictl/attention/sm90/mask.cuh>
+#include <fictl/attention/sm90/softmax.cuh>
+#include <fictl/attention/sm90/tile.cuh>
+#include <fictl/device/hopper/stmatrix.cuh>
+
+namespace fictl::attention::sm90 {
+
+// Parts of rows: fp32, straight from the accumulators.
+template <typename Config, int kCount>
+__device__ void store_part(const Problem<Config>& problem, const Work& work, int row, int half,
+                           int dim, const float (&sums)[kCount], const device::SoftmaxState& state,
+                           bool first_lane) {
+  const RowEnd end = end_part(state);
+  const int64_t to = int64_t{work.item.partial} + row;
+  if (first_lane) store_partial_lse(problem, to, work.kv_head, end.lse);
+#pragma unroll
+  for (int j = 0; j < kCount / 4; ++j) {
+    const float values[2] = {sums[4 * j + 2 * half], sums[4 * j + 2 * half + 1]};
+    store_partial_out(problem, to, work.kv_head, 8 * j + dim, values, end.factor);
+  }
+}
+
+template <typename Tile, typename Config>
+class TileStore {
+  static constexpr int kSums = Tile::kValueDim / 2;
+  static constexpr int kChunks = Tile::kValueDim / 8;  // of 16 bytes, a row
+  static constexpr int kWarpRows = 16;
+
+ public:
+  __device__ TileStore(Shared<Tile>& shared, const Problem<Config>& problem, const Work& work,
+                       ThreadRows rows, int tile_rows)
+      : problem_(problem),
+        work_(work),
+        rows_(rows),
+        lane_(rows.thread % 32),
+        first_row_(rows.first + rows.thread / 32 * kWarpRows),
+        end_row_(min(tile_rows, work.item.q_len * problem.group.divisor() - work.item.row)),
+        panels_(shared.out_panels() + first_row_ * kRowBytes) {}
+
+  __device__ __forceinline__ void store(float (&sums)[kSums], const RowSoftmax& softmax) {
+    if (work_.item.partial >= 0) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const device::SoftmaxState state = softmax.state(half);
+        const int row = rows_.row(half);
+        if (row >= end_row_) continue;
+        store_part(problem_, work_, row, half, rows_.key(), sums, state, lane_ % 4 == 0);
+      }
+      return;
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) finish(sums, half, softmax.state(half));
+    stage(sums);
+    __syncwarp();
+    copy();
+    __syncwarp();  // The next tile's outputs take the place of these.
+  }
+
+ private:
+  // Makes outputs of a row's sums.
+  __device__ __forceinline__ void finish(float (&sums)[kSums], int half,
+                                         const device::SoftmaxState& state) {
+    const int row = rows_.row(half);
+    if (row >= end_row_) return;
+    const Place at = place_of(problem_, work_.item, row, work_.kv_head);
+    const RowEnd end = end_row(problem_, state, at.head);
+    if (lane_ % 4 == 0) store_lse(problem_, work_.item.q_start + at.query, at.head, end.lse);
+    each_of_row(sums, half, [&](float& sum, int dim) {
+      sum *= end.factor;
+      if constexpr (Config::Variant::kOutputs) {
+        sum = problem_.variant.output(sum, at, rows_.key() + dim);
+      }
+    });
+  }
+
+  // Where a chunk of a row of the warp is: swizzled, so that neither side has bank conflicts.
+  __device__ unsigned char* chunk(int row, int index) const {
+    return panels_ + index / 8 * Tile::kQueryPanel + row * kRowBytes + (index % 8 ^ row % 8) * 16;
+  }
+
+  // By stmatrix, 16 rows and 16 dims at a time: lane l has the address of row l % 8 of matrix l / 8.
+  __device__ __forceinline__ void stage(const float (&sums)[kSums]) const {
+    using O = typename Config::O;
+    const int row = lane_ % 16;
+#pragma unroll
+    for (int j = 0; j < kChunks; j += 2) {
+      uint32_t packed[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        packed[i] = device::packed<O>(sums[4 * j + 2 * i], sums[4 * j + 2 * i + 1]);
+      }
+      device::stmatrix_x4(chunk(row, j + lane_ / 16), packed[0], packed[1], packed[2], packed[3]);
+    }
+  }
+
+  __device__ __forceinline__ void copy() const {
+#pragma unroll 4
+    for (int i = lane_; i < kWarpRows * kChunks; i += 32) {
+      const int row = first_row_ + i / kChunks;
+      if (row >= end_row_) break;
+      const Row at = row_of(problem_, work_.item.row + row, work_.kv_head);
+      auto* to = problem_.out.row(work_.item.q_start + at.query, at.head) + i % kChunks * 8;
+      *reinterpret_cast<uint4*>(to) =
+          *reinterpret_cast<const uint4*>(chunk(i / kChunks, i % kChunks));
+    }
+  }
+
+  const Problem<Config>& problem_;
+  const Work& work_;
+  ThreadRows rows_;
+  int lane_;
+  int first_row_;  // of the warp, in the tile
+  int end_row_;    // of those that are stored
+  unsigned char* panels_;
+};
+
+}  // namespace fictl::attention::sm90

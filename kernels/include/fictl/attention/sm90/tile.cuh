@@ -1,0 +1,161 @@
+// The tile of prefill for Hopper, and the shared memory of a block.
+//
+//   queries   kRows of one head of keys        once a tile
+//   keys      kStages of kKeys                 a ring
+//   values    kStages of kKeys                 a ring of its own: they are released later
+//   outputs   kRows, on their way out          in place of the queries where there is no room
+//   loader    what a copying warpgroup needs   addresses of rows; staging buffers
+//
+// All lie in panels of 64 dims: rows of 128 bytes, swizzled, as bulk copies write and wgmma reads
+// them. Along the dims, queries and keys are K-major; values are MN-major.
+#pragma once
+
+#include <stdint.h>
+
+#include <type_traits>
+
+#include <fictl/attention/keys.cuh>
+#include <fictl/attention/problem.cuh>
+#include <fictl/attention/tile.cuh>
+#include <fictl/device/hopper/accumulator.cuh>
+#include <fictl/device/hopper/ring.cuh>
+
+namespace fictl::attention::sm90 {
+
+constexpr int kPanel = 64;  // dims: 128 bytes of 16-bit values
+constexpr int kRowBytes = 128;
+constexpr int kPatternBytes = 1024;   // of the swizzle: what tiles are aligned to
+constexpr int kSharedBytes = 232448;  // of a block, on sm_90
+
+// Dims of a value: Config::kValueDim, or as many as those of a key.
+template <typename Config, typename = void>
+struct ValueDim : std::integral_constant<int, Config::kHeadDim> {};
+template <typename Config>
+struct ValueDim<Config, std::void_t<decltype(Config::kValueDim)>>
+    : std::integral_constant<int, Config::kValueDim> {};
+
+// Whether rows of keys are copied one by one: Config::kGathers, or false.
+template <typename Config, typename = void>
+struct Gathers : std::false_type {};
+template <typename Config>
+struct Gathers<Config, std::void_t<decltype(Config::kGathers)>>
+    : std::bool_constant<Config::kGathers> {};
+
+template <typename Keys>
+constexpr bool kIsPaged = false;
+template <typename T>
+constexpr bool kIsPaged<PagedKeys<T>> = true;
+
+template <typename Config_>
+struct Tile {
+  using Config = Config_;
+  using Q = typename Config::Q;
+  static_assert(sizeof(Q) == 2 && sizeof(typename Config::O) == 2, "panels are of 16-bit values");
+
+  // Keys and values of 8 bits are converted, for which a warpgroup copies them to staging buffers.
+  static constexpr bool kWidens = sizeof(typename Config::Keys::Element) < sizeof(Q);
+  static constexpr bool kGathers = Gathers<Config>::value || kWidens;
+  // Whether bulk copies bring boxes of pages.
+  static constexpr bool kPaged = kIsPaged<typename Config::Keys> && !kGathers;
+  static constexpr int kRows = Config::kRows;
+  static constexpr int kKeys = Config::kKeys;
+  static constexpr int kDim = Config::kHeadDim;
+  static constexpr int kValueDim = ValueDim<Config>::value;
+  static constexpr int kStages = 2;
+  static constexpr int kConsumers = kRows / device::kWgmmaM;  // warpgroups of 64 rows
+  static constexpr int kConsumerWarps = kConsumers * 4;
+  static constexpr int kThreads = (1 + kConsumers) * device::kWarpgroup;
+  static_assert(kRows % device::kWgmmaM == 0 && (kConsumers == 2 || kConsumers == 3),
+                "two or three warpgroups have 64 rows each");
+  static_assert(kDim % kPanel == 0 && kValueDim % kPanel == 0, "whole panels");
+  static_assert(kKeys % 16 == 0 && kKeys <= 256, "keys of a stage: 16 to a step of the values");
+
+  // Registers a thread: the sum over the warpgroups is at most 504 for three of them, 512 for four.
+  // Conversions take more than copies.
+  static constexpr int kProducerRegisters = kConsumers == 2 ? (kWidens ? 56 : 40) : 32;
+  static constexpr int kConsumerRegisters = kConsumers == 2 ? (kWidens ? 224 : 232) : 160;
+
+  // Whether the warpgroups take turns at issuing products, so that the softmax of one lies under
+  // the products of the other. Sums of more dims leave the tensor cores no gap to fill.
+  static constexpr bool kPingPong = kValueDim <= 128;
+
+  static constexpr int kQueryPanel = kRows * kRowBytes;
+  static constexpr int kKeyPanel = kKeys * kRowBytes;  // of values, too
+  static constexpr int kQueryBytes = kDim / kPanel * kQueryPanel;
+  static constexpr int kKeyBytes = kDim / kPanel * kKeyPanel;
+  static constexpr int kValueBytes = kValueDim / kPanel * kKeyPanel;
+  static constexpr int kOutBytes = kValueDim / kPanel * kQueryPanel;
+  static constexpr int kRingBytes = kStages * (kKeyBytes + kValueBytes);
+
+  // One that is converted, and two that arrive meanwhile.
+  static constexpr int kStagingBuffers = 3;
+  static constexpr int kStagingBytes = kWidens ? kKeys * kDim : 0;  // of each
+  static constexpr int kRowTables = kGathers ? 3 : 0;
+  static constexpr int kLoaderBytes = kStagingBuffers * kStagingBytes + kRowTables * kKeys * 16;
+
+  // Outputs that lie where the queries were keep the next tile's queries waiting.
+  static constexpr int kRoom = kSharedBytes - 2 * kPatternBytes - kLoaderBytes;
+  static constexpr bool kOutsApart = kQueryBytes + kRingBytes + kOutBytes <= kRoom;
+  static_assert(kQueryBytes + kRingBytes <= kRoom, "the tile does not fit shared memory");
+  static_assert(kOutsApart || kOutBytes <= kQueryBytes, "outputs fit where the queries were");
+};
+
+// One tile of work: an item for one head of the keys; -1 says that there is no more.
+struct Work {
+  Item item;
+  int kv_head;
+};
+
+// Shared memory of loaders that copy rows.
+template <typename Tile, bool kGathers = Tile::kGathers>
+struct LoaderShared {
+  uint4 staging[Tile::kStagingBuffers][Tile::kStagingBytes == 0 ? 1 : Tile::kStagingBytes / 16];
+  KeyRows<typename Tile::Config::Keys, Tile::kKeys> rows[3];
+  int next;  // tile of work
+};
+template <typename Tile>
+struct LoaderShared<Tile, false> {};
+
+// Named barriers; those of turns come last, one for each warpgroup.
+enum Barrier { kValuesBarrier = 1, kProducerBarrier, kTurnBarrier };
+
+template <typename Tile>
+struct alignas(kPatternBytes) Shared {
+  unsigned char queries[Tile::kQueryBytes];
+  unsigned char keys[Tile::kStages][Tile::kKeyBytes];
+  unsigned char values[Tile::kStages][Tile::kValueBytes];
+  unsigned char outs[Tile::kOutsApart ? Tile::kOutBytes : 1];
+  LoaderShared<Tile> loader;
+  alignas(16) Work works[2];
+  device::Ring<2> work_ring;
+  device::Ring<1> query_ring;
+  device::Ring<Tile::kStages> key_ring;
+  device::Ring<Tile::kStages> value_ring;
+
+  // Outputs of all rows, in panels of kQueryPanel bytes.
+  __device__ unsigned char* out_panels() { return Tile::kOutsApart ? outs : queries; }
+};
+
+// Numbers of a launch beside the problem.
+struct Loads {
+  int box_rows;    // of keys in pages
+  int tile_rows;   // that are used: as many as whole groups of heads have
+  int page_count;  // 0: there are no pages
+};
+
+
+// The stages that an item's keys lie in. In pages they are counted from its first key down to a
+// multiple of a box's rows, so that boxes lie within a page.
+struct Stages {
+  int base;
+  int count;
+
+  template <typename Tile>
+  __device__ static Stages of(const Item& item, const Loads& loads) {
+    const int base = Tile::kPaged ? item.begin - item.begin % loads.box_rows : item.begin;
+    const int keys = item.end - base;
+    return {base, item.end <= item.begin ? 0 : (keys + Tile::kKeys - 1) / Tile::kKeys};
+  }
+};
+
+}  // namespace fictl::attention::sm90
