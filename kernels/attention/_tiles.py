@@ -39,8 +39,11 @@ TENSOR_CORES = (
     Tile(64, (256,), keys=32, warp_rows=16),
     Tile(128, (64, 128), keys=64, warp_rows=32, aot=True),
 )
-# sm90/prefill.cuh: warpgroups of 64 rows, and a block an SM.
-SM90 = (Tile(128, (64, 128), keys=128, warp_rows=16, blocks=1, aot=True),)
+# sm90/prefill.cuh: warpgroups of 64 rows. Those that stand alone are for blocks of a mask.
+SM90 = (
+    Tile(128, (64, 128), keys=128, warp_rows=16, blocks=1, aot=True),
+    Tile(64, (64, 128), keys=64, warp_rows=16, blocks=2),
+)
 # decode_fma.cuh on CUDA cores: a tile is the heads that share a head of keys, of one query.
 CUDA_CORES = (
     Tile(1, (64, 128, 256), blocks=3, aot=True),

@@ -8,8 +8,7 @@ import torch
 
 from .._arguments.options import Options
 from .._settings import VALIDATE, is_on
-from .._tiles import tile_rows
-from .attend import ENTRY, Listed, no_items
+from .attend import ENTRY, Listed, Tiling, no_items, tiling
 from .checks import booleans, fits_int32, integers
 from .fault import PlanFault
 
@@ -40,15 +39,17 @@ class MaskPlan:
         list_mask: Callable[..., None],
         share_mask: Callable[..., None],
         device: torch.device,
+        asked: str,
         chosen: Options,
     ) -> None:
         self._op = op
         self._list_mask = list_mask
         self._share_mask = share_mask
         self._device = device
+        self._asked = asked
         self._chosen = chosen
         self._validates = is_on(VALIDATE)
-        self._shared: tuple[tuple[int, int], Listed, int] | None = None
+        self._shared: tuple[tuple[int, int], Listed, Tiling] | None = None
         self.fault = PlanFault(op, device, _WORDS)
 
     def plan(self, mask: torch.Tensor, row_sizes: torch.Tensor, col_sizes: torch.Tensor) -> None:
@@ -84,13 +85,13 @@ class MaskPlan:
         )
         self.fault.send(wait=self._validates)
 
-    def share(self, queries: int, keys: int) -> tuple[Listed, int]:
-        """Share out the work for as many tokens: the lists, and the rows of a tile."""
+    def share(self, queries: int, keys: int) -> tuple[Listed, Tiling]:
+        """Share out the work for as many tokens: the lists, and the kernel."""
         if self._shared is not None and self._shared[0] == (queries, keys):
             return self._shared[1:]
         chosen, heads, blocks = self._chosen, self._chosen.kv_heads, self._row_starts.shape[1] - 1
-        rows = tile_rows(queries, max(blocks, 1), chosen.group, chosen.head_dim)
-        count = heads * (queries * chosen.group // rows + blocks)
+        tile = tiling(self._op, self._device, self._asked, chosen, queries, blocks)
+        count = heads * (queries * chosen.group // tile.used + blocks)
         items = no_items(fits_int32(self._op, "the tiles of queries", count), self._device)
         self._share_mask(
             self._op,
@@ -102,12 +103,12 @@ class MaskPlan:
             self.fault.numbers,
             queries,
             keys,
-            rows,
+            tile.used,
             chosen.group,
             chosen.causal,
             True,
         )
         self.fault.send(wait=self._validates or self._device.type != "cuda")
         listed = Listed(items, self._lists, self._pitch)
-        self._shared = ((queries, keys), listed, rows)
-        return listed, rows
+        self._shared = ((queries, keys), listed, tile)
+        return listed, tile

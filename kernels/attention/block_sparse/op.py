@@ -38,6 +38,7 @@ class BlockSparse:
         check_backend(self._op, backend, PREFILL)
         check_workspace(self._op, "float_workspace_buffer", float_workspace_buffer)
         self.device = float_workspace_buffer.device
+        self._asked = backend
         self._chosen: Options | None = None
 
     def reset_workspace_buffer(
@@ -85,7 +86,7 @@ class BlockSparseAttentionWrapper(BlockSparse):
     """Attention whose mask is a matrix of blocks in rows (BSR), the same for all heads.
 
     float_workspace_buffer: its device is where plans and tensors are; nothing of it is used.
-    backend: "auto" and "fa2" are the same.
+    backend: "fa2" or "fa3": the kernels for any GPU, or for Hopper; "auto" chooses.
     """
 
     def plan(
@@ -164,7 +165,10 @@ class BlockSparseAttentionWrapper(BlockSparse):
         )
         self._scale = scale(self._op, q_scale=q_scale, k_scale=k_scale)
         self._v_scale = scale(self._op, v_scale=v_scale)
-        self._rows = RowsPlan(self._op, kernel.plan_rows, self.device, (M, N), (R, C), chosen)
+        tokens = (M, N)
+        self._rows = RowsPlan(
+            self._op, kernel.plan_rows, self.device, self._asked, tokens, (R, C), chosen
+        )
         self._rows.plan(indptr, indices, mask, packed_mask)
         self._chosen = chosen
 
@@ -217,7 +221,7 @@ class BlockSparseAttentionWrapper(BlockSparse):
             k,
             v,
             hnd=False,
-            rows=self._rows.tile_rows,
+            tile=self._rows.tile,
             out=out,
             lse=written,
             scale=self._scale,
@@ -233,7 +237,7 @@ class VariableBlockSparseAttentionWrapper(BlockSparse):
     """Attention whose mask has blocks of any sizes, and differs by the head of the keys.
 
     float_workspace_buffer: its device is where plans and tensors are; nothing of it is used.
-    backend: "auto" and "fa2" are the same.
+    backend: "fa2" or "fa3": the kernels for any GPU, or for Hopper; "auto" chooses.
     """
 
     def plan(
@@ -277,7 +281,9 @@ class VariableBlockSparseAttentionWrapper(BlockSparse):
             soft_cap=logits_soft_cap,
             sm_scale=sm_scale,
         )
-        self._mask = MaskPlan(self._op, kernel.list_mask, kernel.share_mask, self.device, chosen)
+        self._mask = MaskPlan(
+            self._op, kernel.list_mask, kernel.share_mask, self.device, self._asked, chosen
+        )
         self._mask.plan(block_mask_map, block_row_sz, block_col_sz)
         self._chosen = chosen
 
@@ -325,7 +331,7 @@ class VariableBlockSparseAttentionWrapper(BlockSparse):
         out = checks.output(self._op, out, q, chosen.o)
         by_token = q.transpose(0, 1)
         written = lse_for_kernel(self._op, lse, by_token, "HN") if return_lse else None
-        listed, rows = self._mask.share(*tokens)
+        listed, tile = self._mask.share(*tokens)
         attend(
             self._op,
             _ATTEND,
@@ -335,7 +341,7 @@ class VariableBlockSparseAttentionWrapper(BlockSparse):
             k,
             v,
             hnd=True,
-            rows=rows,
+            tile=tile,
             out=out.transpose(0, 1),
             lse=written,
             scale=1.0,

@@ -8,8 +8,7 @@ import torch
 
 from .._arguments.options import Options
 from .._settings import VALIDATE, is_on
-from .._tiles import tile_rows
-from .attend import ENTRY, Listed, no_items
+from .attend import ENTRY, Listed, no_items, tiling
 from .checks import booleans, fits_int32, integers
 from .fault import PlanFault
 
@@ -30,6 +29,7 @@ class RowsPlan:
         op: str,
         plan_rows: Callable[..., None],
         device: torch.device,
+        asked: str,
         tokens: tuple[int, int],
         block: tuple[int, int],
         chosen: Options,
@@ -49,8 +49,7 @@ class RowsPlan:
         self._blocks = (tokens[0] // block[0], tokens[1] // block[1])
         self.tokens = tokens
         self.fault = PlanFault(op, device, _WORDS)
-        queries, rows = tokens[0], max(self._blocks[0], 1)
-        self.tile_rows = tile_rows(queries, rows, chosen.group, chosen.head_dim)
+        self.tile = tiling(op, device, asked, chosen, tokens[0], self._blocks[0])
 
     def plan(
         self,
@@ -67,7 +66,7 @@ class RowsPlan:
         nnz = indices.shape[0] if indices.ndim == 1 else -1
         indices = integers(op, "indices", indices, (max(nnz, 0),), device)
         lists = torch.empty((nnz + rows, ENTRY), dtype=torch.int32, device=device)
-        tiles = -(-height * chosen.group // self.tile_rows)
+        tiles = -(-height * chosen.group // self.tile.used)
         count = fits_int32(op, "the tiles of queries", chosen.kv_heads * rows * tiles)
         items = no_items(count, device)
         bits, starts = None, None
@@ -91,7 +90,7 @@ class RowsPlan:
             width,
             cols,
             chosen.kv_heads,
-            self.tile_rows,
+            self.tile.used,
             chosen.group,
             chosen.causal and bits is None,
             True,

@@ -99,8 +99,8 @@ class Mask:
         outs, lses = zip(*both, strict=True)
         return torch.cat(outs, 1).transpose(0, 1), torch.cat(lses, 1).t()
 
-    def planned(self, **options: Any) -> VariableBlockSparseAttentionWrapper:
-        wrapper = VariableBlockSparseAttentionWrapper(workspace(self.device))
+    def planned(self, backend: str = "auto", **options: Any) -> VariableBlockSparseAttentionWrapper:
+        wrapper = VariableBlockSparseAttentionWrapper(workspace(self.device), backend)
         on_device = [x.to(self.device) for x in self.drawn]
         heads = self.kv_heads * self.group
         options = {"q_data_type": BF16, **options}
@@ -321,9 +321,15 @@ def _planned_rows(device: str, **changed: Any) -> BlockSparseAttentionWrapper:
     options = {
         "indptr": ints(0, 2, 3),
         "indices": ints(0, 3, 1),
-        "M": 8, "N": 16, "R": 4, "C": 4,
-        "num_qo_heads": 4, "num_kv_heads": 2, "head_dim": DIM,
-        "q_data_type": BF16, "o_data_type": BF16,
+        "M": 8,
+        "N": 16,
+        "R": 4,
+        "C": 4,
+        "num_qo_heads": 4,
+        "num_kv_heads": 2,
+        "head_dim": DIM,
+        "q_data_type": BF16,
+        "o_data_type": BF16,
         **changed,
     }
     wrapper = BlockSparseAttentionWrapper(workspace(device))

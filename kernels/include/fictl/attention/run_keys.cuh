@@ -38,8 +38,14 @@ struct RunKeys {
     int64_t token;
   };
 
+  // A position's token, and how many of its run's keys there are from there on.
+  struct Found {
+    int token;
+    int left;
+  };
+
   // Looks for the last run that begins at the position or before it.
-  __device__ At find(int start, int position) const {
+  __device__ Found find_in_run(int start, int position) const {
     const Run* list = lists + start * pitch;
     int low = ListOfRuns::kFirst;
     int high = ListOfRuns::runs(list);
@@ -52,8 +58,11 @@ struct RunKeys {
       }
     }
     const Run run = list[low];
-    return {int64_t{run.token} + (position - run.position)};
+    const bool is_last = low == ListOfRuns::runs(list);
+    const int end = is_last ? ListOfRuns::keys(list) : list[low + 1].position;
+    return {run.token + (position - run.position), end - position};
   }
+  __device__ At find(int start, int position) const { return {find_in_run(start, position).token}; }
 
   __device__ const T* key(At at, int head) const { return k.row(at.token, head); }
   __device__ const T* value(At at, int head) const { return v.row(at.token, head); }

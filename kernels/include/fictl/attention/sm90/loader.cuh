@@ -1,8 +1,11 @@
 // Which loader brings the keys and values of a tile.
 #pragma once
 
+#include <type_traits>
+
 #include <fictl/attention/sm90/gather.cuh>
 #include <fictl/attention/sm90/load.cuh>
+#include <fictl/attention/sm90/runs.cuh>
 #include <fictl/attention/sm90/widen.cuh>
 
 namespace fictl::attention::sm90 {
@@ -13,7 +16,7 @@ struct LoaderOf {
 };
 template <typename Tile>
 struct LoaderOf<Tile, true, false> {
-  using type = GatherLoader<Tile>;
+  using type = std::conditional_t<Tile::kRuns, RunLoader<Tile>, GatherLoader<Tile>>;
 };
 template <typename Tile>
 struct LoaderOf<Tile, true, true> {
@@ -26,7 +29,9 @@ template <typename Tile, typename Config>
 __device__ Loader<Tile> make_loader(Shared<Tile>& shared, const Problem<Config>& problem,
                                     const Loads& loads, const CUtensorMap& k_map,
                                     const CUtensorMap& v_map) {
-  if constexpr (Tile::kGathers) {
+  if constexpr (Tile::kRuns) {
+    return Loader<Tile>(shared, problem, k_map, v_map);
+  } else if constexpr (Tile::kGathers) {
     return Loader<Tile>(shared, problem);
   } else {
     return Loader<Tile>(problem, loads, k_map, v_map);

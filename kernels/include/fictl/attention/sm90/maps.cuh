@@ -1,7 +1,7 @@
 // Tensor maps of queries, keys and values, made on the host: boxes are panels of 64 dims.
 //
 //   queries        {dim, head, token}         box {64, group, tokens of a tile}
-//   ragged keys    {dim, head, token}         box {64, 1, keys of a stage}
+//   ragged keys    {dim, head, token}         box {64, 1, keys of a stage}; keys in runs, too
 //   paged keys     {dim, slot, head, page}    box {64, slots, 1, 1}
 //
 // Requests, heads and pages are coordinates. What a box has behind the last token, or in a page
@@ -37,8 +37,8 @@ cudaError_t make_map(const device::TensorMapSpec& made, CUtensorMap* map) {
 }
 
 template <typename T>
-cudaError_t map_heads(const Heads<const T>& from, int dim, int heads, int64_t tokens,
-                      int box_heads, int box_tokens, CUtensorMap* map) {
+cudaError_t map_heads(const Heads<const T>& from, int dim, int heads, int64_t tokens, int box_heads,
+                      int box_tokens, CUtensorMap* map) {
   return make_map<T>(device::TensorMapSpec::of(from.data)
                          .with(dim, 1, kPanel)
                          .with(heads, usable_stride(heads, from.head_pitch), box_heads)
@@ -63,6 +63,10 @@ int box_rows(const RaggedKeys<T>&) {
   return Tile::kKeys;
 }
 template <typename Tile, typename T>
+int box_rows(const RunKeys<T>&) {
+  return Tile::kKeys;
+}
+template <typename Tile, typename T>
 int box_rows(const PagedKeys<T>& keys) {
   return std::gcd(Tile::kKeys, keys.page_size.divisor());
 }
@@ -70,10 +74,14 @@ int box_rows(const PagedKeys<T>& keys) {
 template <typename Tile, typename T>
 cudaError_t map_keys(const RaggedKeys<T>& keys, int heads, const Extents& extents, CUtensorMap* k,
                      CUtensorMap* v) {
-  const cudaError_t status =
-      map_heads(keys.k, Tile::kDim, heads, extents.keys, 1, Tile::kKeys, k);
+  const cudaError_t status = map_heads(keys.k, Tile::kDim, heads, extents.keys, 1, Tile::kKeys, k);
   if (status != cudaSuccess) return status;
   return map_heads(keys.v, Tile::kValueDim, heads, extents.keys, 1, Tile::kKeys, v);
+}
+template <typename Tile, typename T>
+cudaError_t map_keys(const RunKeys<T>& keys, int heads, const Extents& extents, CUtensorMap* k,
+                     CUtensorMap* v) {
+  return map_keys<Tile>(RaggedKeys<T>{keys.k, keys.v}, heads, extents, k, v);
 }
 template <typename Tile, typename T>
 cudaError_t map_keys(const PagedKeys<T>& keys, int heads, const Extents& extents, CUtensorMap* k,

@@ -2,10 +2,10 @@
 // converts them to the tiles that all consumers read. No value is rounded, so results are those of
 // a cache that was converted before.
 //
-// Rate: a stage of 128 keys of 128 dims is 32768 elements of keys and values. To bf16 each takes two
-// instructions, and half of one to load and to store it: 640 issue slots of each of the SM's four
-// schedulers, where the products of the stage take 2048 clocks. So one warpgroup is enough. To fp16
-// it is one instruction for two elements.
+// Rate: a stage of 128 keys of 128 dims is 32768 elements of keys and values. To bf16 each takes
+// two instructions, and half of one to load and to store it: 640 issue slots of each of the SM's
+// four schedulers, where the products of the stage take 2048 clocks. So one warpgroup is enough. To
+// fp16 it is one instruction for two elements.
 #pragma once
 
 #include <fictl/attention/sm90/gather.cuh>
@@ -103,7 +103,7 @@ class WideningLoader {
 
   __device__ WideningLoader(Shared<Tile>& shared, const Problem<Config>& problem)
       : shared_(shared),
-        rows_(problem, shared.loader.rows, static_cast<int>(threadIdx.x)),
+        rows_(problem, shared.loader.tables, static_cast<int>(threadIdx.x)),
         narrow_(static_cast<int>(threadIdx.x)) {}
 
   __device__ void begin(const Work& work) {
