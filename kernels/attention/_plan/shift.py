@@ -1,0 +1,34 @@
+"""How far requests that are planned by themselves are from where their batch has them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+# Numbers of an item and of a merge, as work.cuh has them: which of them are moved.
+_REQUEST, _Q_START, _KV_START = 0, 2, 4
+_MERGE_Q_START, _MERGE_REQUEST = 2, 5
+
+
+class Shift(NamedTuple):
+    """How far a request's queries and keys are from where the planner of the picked ones has them.
+
+    `requests` are their numbers in the batch, whose ends `query_end` and `key_end` are.
+    """
+
+    requests: torch.Tensor
+    queries: torch.Tensor
+    keys: torch.Tensor
+    query_end: int
+    key_end: int
+
+    def items(self, items: torch.Tensor) -> None:
+        """Move the items of a list, in place."""
+        at = items[:, _REQUEST].long()
+        items[:, _Q_START] += self.queries[at]
+        items[:, _KV_START] += self.keys[at]
+
+    def merges(self, merges: torch.Tensor) -> None:
+        """Move the merges of a list, in place."""
+        merges[:, _MERGE_Q_START] += self.queries[merges[:, _MERGE_REQUEST].long()]
