@@ -119,7 +119,10 @@ def test_plans_are_refused_in_words(
         "kv_indptr": indptr,
         "kv_indices": indices,
         "kv_len_arr": torch.tensor([9, 31], dtype=torch.int32),
-        "num_qo_heads": 4, "num_kv_heads": 2, "head_dim_qk": 64, "head_dim_vo": 64,
+        "num_qo_heads": 4,
+        "num_kv_heads": 2,
+        "head_dim_qk": 64,
+        "head_dim_vo": 64,
         "page_size": 4,
     }
     with pytest.raises(error, match=message):
