@@ -28,9 +28,14 @@ DECODE = PlannedBackends(
     why={"auto": "faster for any number of heads", "tensor_cores": "use_tensor_cores=True"},
 )
 
+# Rows of a request of which two warpgroups of 64 would leave one idle.
+FEW_ROWS = 64
 
-def _fits_sm90(head_dim: int, group: int, positions: str, q: torch.dtype, rows: int) -> bool | str:
-    """Tell what the kernels of Hopper do not do: `rows` is the tile that fits the average request."""
+
+def _fits_sm90(
+    head_dim: int, group: int, positions: str, kv: torch.dtype, few_rows: bool
+) -> bool | str:
+    """Tell what the kernels of Hopper do not do, or not as fast as others."""
     if not any(head_dim in tile.head_dims for tile in SM90):
         return f"heads of {head_dim}"
     tallest = max(tile.rows for tile in SM90 if head_dim in tile.head_dims)
@@ -38,15 +43,19 @@ def _fits_sm90(head_dim: int, group: int, positions: str, q: torch.dtype, rows: 
         return f"{group} heads to one of the keys, {tallest} at most"
     if positions == "ROPE_LLAMA":
         return "rotation as keys are loaded"
-    if q in EIGHTHS:
-        return f"queries of {str(q).removeprefix('torch.')}"
-    return rows >= tallest or f"tiles of {rows} rows hold a request's"
+    if kv in EIGHTHS and head_dim > 128:
+        return f"keys of {_plain(kv)} of heads of {head_dim}"
+    return not few_rows or f"{FEW_ROWS} rows or fewer a request"
+
+
+def _plain(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 # sm90: wgmma and bulk copies; sm80: mma.sync.
 PREFILL = PlannedBackends(
     {"sm90": "9.0a", "sm80": ""},
-    facts=("head_dim", "group", "positions", "q", "rows"),
+    facts=("head_dim", "group", "positions", "kv", "few_rows"),
     checks={"sm90": _fits_sm90},
     names={"fa2": ("sm80",), "fa3": ("sm90",)},
 )

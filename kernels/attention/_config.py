@@ -22,10 +22,10 @@ HEAD_DIMS = (64, 128, 256)
 class Config:
     """One kernel: nothing is compiled that was not asked for.
 
-    `rows` is the height of a tile, one of _tiles.py. On CUDA cores it is how many heads of queries
-    share a head of keys. `gathers`: rows of keys are copied one by one, of pages of any size. With
-    `runs` a query sees runs of tokens that do not lie in pages, and items are for one head of keys
-    each.
+    `rows` is the height of a tile, one of _tiles.py, and `keys` those of its stages, where there are
+    several of a height. On CUDA cores `rows` is how many heads of queries share a head of keys.
+    `gathers`: rows of keys are copied one by one, of pages of any size. With `runs` a query sees runs
+    of tokens that do not lie in pages, and items are for one head of keys each.
     """
 
     q: torch.dtype
@@ -41,6 +41,7 @@ class Config:
     user: UserVariant | None = None
     tensor_cores: bool = True
     backend: str = "sm80"
+    keys: int = 0
     gathers: bool = False
     runs: bool = False
 
@@ -53,12 +54,12 @@ class Config:
                 f"attention: head_dim is {self.head_dim}; accepted: "
                 + ", ".join(map(str, HEAD_DIMS))
             )
-        tile(self.rows, self.head_dim, self.tensor_cores, self.backend)
+        self.tile  # noqa: B018 a ValueError where there is none
 
     @property
     def tile(self) -> Tile:
         """The tile of its height."""
-        return tile(self.rows, self.head_dim, self.tensor_cores, self.backend)
+        return tile(self.rows, self.head_dim, self.tensor_cores, self.backend, self.keys)
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -76,6 +77,7 @@ class Config:
             "warp_rows": self.tile.warp_rows,
             "rope": "true" if self.rope else "false",
             "gathers": self.gathers,
+            "fp8": self.backend == "sm90" and self.q in EIGHTHS,
         }
 
     def _variants(self) -> list[str]:

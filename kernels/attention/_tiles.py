@@ -39,11 +39,18 @@ TENSOR_CORES = (
     Tile(64, (256,), keys=32, warp_rows=16),
     Tile(128, (64, 128), keys=64, warp_rows=32, aot=True),
 )
-# sm90/prefill.cuh: warpgroups of 64 rows. Those that stand alone are for blocks of a mask.
+# sm90/prefill.cuh: warpgroups of 64 rows, and a block an SM.
+# Of several tiles for heads of one size the first is for most; sm90_tile() says when others are.
 SM90 = (
-    Tile(128, (64, 128), keys=128, warp_rows=16, blocks=1, aot=True),
-    Tile(64, (64, 128), keys=64, warp_rows=16, blocks=2),
+    Tile(192, (64,), keys=128, warp_rows=16, blocks=1),
+    Tile(128, (64,), keys=128, warp_rows=16, blocks=1),
+    Tile(128, (128,), keys=128, warp_rows=16, blocks=1, aot=True),
+    Tile(128, (128,), keys=176, warp_rows=16, blocks=1, aot=True),
+    Tile(128, (256,), keys=80, warp_rows=16, blocks=1),
+    Tile(128, (256,), keys=64, warp_rows=16, blocks=1),
 )
+# A warpgroup that stands alone, for blocks of a mask; two blocks an SM.
+SM90_BLOCKS = (Tile(64, (64, 128), keys=64, warp_rows=16, blocks=2),)
 # decode_fma.cuh on CUDA cores: a tile is the heads that share a head of keys, of one query.
 CUDA_CORES = (
     Tile(1, (64, 128, 256), blocks=3, aot=True),
@@ -59,15 +66,24 @@ _BOX_ROWS = 8
 _EMULATED_SMS = 4
 
 
-def tile(rows: int, head_dim: int, tensor_cores: bool = True, backend: str = "sm80") -> Tile:
-    """Look up the tile of this height, or raise ValueError with the heights that there are."""
-    for known in SM90 if backend == "sm90" else TENSOR_CORES if tensor_cores else CUDA_CORES:
-        if known.rows == rows and head_dim in known.head_dims:
+def tile(
+    rows: int, head_dim: int, tensor_cores: bool = True, backend: str = "sm80", keys: int = 0
+) -> Tile:
+    """Look up the tile of this height, or raise ValueError with the heights that there are.
+
+    keys: of a stage, where heights do not tell the tiles apart.
+    """
+    table = (
+        (*SM90, *SM90_BLOCKS) if backend == "sm90" else TENSOR_CORES if tensor_cores else CUDA_CORES
+    )
+    for known in table:
+        if known.rows == rows and head_dim in known.head_dims and keys in (0, known.keys):
             return known
     cores = "tensor cores" if tensor_cores else "CUDA cores"
+    heights = dict.fromkeys(known.rows for known in table if head_dim in known.head_dims)
     raise ValueError(
         f"attention: there is no tile of {rows} rows for heads of {head_dim} on {cores}; there are "
-        f"{', '.join(map(str, _heights(head_dim, tensor_cores)))}: add it to _tiles.py"
+        f"{', '.join(map(str, heights))}: add it to _tiles.py"
     )
 
 
@@ -87,9 +103,20 @@ def tile_rows(queries: int, requests: int, group: int, head_dim: int) -> int:
     return rows
 
 
-def sm90_rows(head_dim: int) -> int:
-    """Return the rows of the tile on Hopper."""
-    return next(known.rows for known in SM90 if head_dim in known.head_dims)
+def sm90_tile(head_dim: int, *, group: int, sees_all: bool, simple: bool, copied: bool) -> Tile:
+    """Choose the tile on Hopper.
+
+    sees_all: every query sees every key: long stages then have no half that is masked.
+    simple: scores are neither transformed nor masked singly, for which three warpgroups have no
+        registers.
+    copied: a warpgroup copies keys row by row, a thread for each, and needs shared memory of its own.
+    """
+    known = [each for each in SM90 if head_dim in each.head_dims and each.rows >= group]
+    if copied:
+        return min((each for each in known if each.rows <= 128), key=lambda each: each.keys)
+    if not simple:
+        known = [each for each in known if each.rows <= 128] or known
+    return max(known, key=lambda each: each.keys) if sees_all and simple else known[0]
 
 
 def rows_in_use(rows: int, group: int, backend: str) -> int:
@@ -97,9 +124,9 @@ def rows_in_use(rows: int, group: int, backend: str) -> int:
     return rows // group * group if backend == "sm90" else rows
 
 
-def gathers(backend: str, paged: bool, page_size: int) -> bool:
+def gathers(backend: str, page_size: int) -> bool:
     """Tell whether rows of keys are copied one by one: boxes of pages are of 8 rows at least."""
-    return backend == "sm90" and paged and page_size % _BOX_ROWS != 0
+    return backend == "sm90" and page_size % _BOX_ROWS != 0
 
 
 def decode_rows(group: int, q_len: int, head_dim: int, tensor_cores: bool) -> int:

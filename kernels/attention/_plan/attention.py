@@ -33,6 +33,7 @@ class Work(NamedTuple):
     masked: bool = False
     why: str = ""
     backend: str = "sm80"
+    keys: int = 0
 
 
 class Attention:
@@ -123,9 +124,9 @@ class Attention:
             work = work._replace(options=work.options._replace(causal=True))
         if self.graph:
             work = self._with_fixed_rows(work)
-        lengths, options, rows, masked, _, backend = work
+        lengths, options = work.lengths, work.options
         kernel, config = self._kernel, self._built
-        key = (options, rows, masked, backend)
+        key = (options, *work[2:4], *work[5:])
         if kernel is None or config is None or key != self._for:
             config = self._config(work)
             kernel = self._modules[config]
@@ -229,7 +230,8 @@ class Attention:
         """Keep the rows of the first plan() for CUDA graphs: their kernel stays what it is."""
         if not self.graph or self._work is None:
             return work
-        return work._replace(rows=self._work.rows, backend=self._work.backend)
+        first = self._work
+        return work._replace(rows=first.rows, backend=first.backend, keys=first.keys)
 
     def _config(self, work: Work) -> Config:
         options = work.options
@@ -247,11 +249,12 @@ class Attention:
             user=None if self._variant is None else self._variant.user,
             tensor_cores=self._tensor_cores,
             backend=work.backend,
-            gathers=gathers(work.backend, self._place.paged, work.lengths.page_size),
+            keys=work.keys,
+            gathers=gathers(work.backend, work.lengths.page_size),
         )
 
     def _tiling(self, work: Work) -> Tiling:
-        lengths, options, rows, masked, _, backend = work
+        lengths, options, rows, masked, _, backend, _ = work
         most = 0
         if self.graph:
             reached = 0 if lengths.qo is None else int(lengths.qo[-1] - lengths.qo[0])

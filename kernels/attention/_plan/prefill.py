@@ -5,12 +5,11 @@ from __future__ import annotations
 import torch
 
 from .._arguments.options import Options
-from .._backends import AUTO, PREFILL
-from .._tiles import sm90_rows, tile_rows
+from .._backends import AUTO, FEW_ROWS, PREFILL
+from .._config import EIGHTHS
+from .._tiles import gathers, sm90_tile, tile_rows
 from .attention import Work
 from .lengths import Lengths
-
-_ENOUGH_ROWS = 1 << 30
 
 
 def prefill_work(
@@ -21,6 +20,7 @@ def prefill_work(
     chosen: Options,
     queries: int,
     masked: bool,
+    transforms: bool,
     why: str,
 ) -> Work:
     """Choose the kernel that `asked` stands for, and its tile."""
@@ -32,10 +32,19 @@ def prefill_work(
         chosen.head_dim,
         chosen.group,
         chosen.positions,
-        chosen.q,
+        chosen.kv,
         # Who asks for a kernel gets it for few queries, too.
-        rows if asked == AUTO else _ENOUGH_ROWS,
+        asked == AUTO and queries * chosen.group <= FEW_ROWS * lengths.requests,
     )
-    if choice.backend == "sm90":
-        rows = sm90_rows(chosen.head_dim)
-    return Work(lengths, chosen, rows, masked, f"{why}; {choice.why}", choice.backend)
+    work = Work(lengths, chosen, rows, masked, f"{why}; {choice.why}", choice.backend)
+    if choice.backend == "sm80":
+        return work
+    simple = not masked and not transforms and not chosen.soft_cap and chosen.positions == "NONE"
+    tile = sm90_tile(
+        chosen.head_dim,
+        group=chosen.group,
+        sees_all=not chosen.causal and chosen.window_left < 0 and not lengths.page_size,
+        simple=simple,
+        copied=chosen.kv in EIGHTHS or gathers("sm90", lengths.page_size),
+    )
+    return work._replace(rows=tile.rows, keys=tile.keys)

@@ -48,6 +48,7 @@ class PrefillWrapper:
         self._op = op = type(self).__name__
         check_backend(op, backend, PREFILL)
         self._asked = backend
+        self._has_variant = variant is not None
         refuse_given(op, OTHER_KERNELS, **jit)
         self._hnd = is_hnd(op, kv_layout)
         self.device = float_workspace_buffer.device
@@ -100,7 +101,15 @@ class PrefillWrapper:
             queries = int(lengths.qo[-1]) - int(lengths.qo[0])
         why = f"{queries} queries of {lengths.requests} requests, {chosen.group} heads each"
         return prefill_work(
-            self._op, self.device, self._asked, lengths, chosen, queries, masked, why
+            self._op,
+            self.device,
+            self._asked,
+            lengths,
+            chosen,
+            queries,
+            masked,
+            self._has_variant,
+            why,
         )
 
     def _plan(

@@ -12,19 +12,23 @@ from .._arguments.head_scales import NO_SCALES
 from .._arguments.options import Options
 from .._backends import AUTO, PREFILL
 from .._config import Config
-from .._tiles import rows_in_use, tile_rows
+from .._tiles import SM90_BLOCKS, Tile, rows_in_use, sm90_tile, tile_rows
 
 _ITEM, _MERGE = 12, 8  # numbers of int32, as work.cuh has them
-_SHORTEST, _SM90_ROWS, _ENOUGH = 16, (64, 128), 1 << 30
+_FEW_ROWS = 16
 ENTRY = 2  # of a list of runs: numbers of int32, as run_keys.cuh has them
 
 
 class Tiling(NamedTuple):
-    """The kernel of a plan: its backend, the rows of its tile, and how many of them have work."""
+    """The kernel of a plan: its backend, the rows of its tile, and how many of them have work.
+
+    keys: of a stage, where heights do not tell tiles apart.
+    """
 
     backend: str
     rows: int
     used: int
+    keys: int = 0
 
 
 class Listed(NamedTuple):
@@ -41,14 +45,22 @@ def tiling(
 ) -> Tiling:
     """Choose the kernel for so many blocks of queries, and its tile."""
     rows = tile_rows(queries, max(blocks, 1), chosen.group, chosen.head_dim)
+    facts = (chosen.head_dim, chosen.group, chosen.positions, chosen.kv)
     # Who asks for a kernel gets it for small blocks, too.
-    enough = rows > _SHORTEST or asked != AUTO
-    facts = (chosen.head_dim, chosen.group, chosen.positions, chosen.q)
-    backend = PREFILL.choose(op, device, asked, *facts, _ENOUGH if enough else rows).backend
-    if backend == "sm90":
-        rows = min(max(rows, _SM90_ROWS[0]), _SM90_ROWS[1])
-        rows = rows if rows >= chosen.group else _SM90_ROWS[1]
-    return Tiling(backend, rows, rows_in_use(rows, chosen.group, backend))
+    few = asked == AUTO and rows <= _FEW_ROWS
+    backend = PREFILL.choose(op, device, asked, *facts, few).backend
+    tile = _sm90_tile(chosen, rows) if backend == "sm90" else None
+    if tile is None:
+        return Tiling(backend, rows, rows)
+    return Tiling(backend, tile.rows, rows_in_use(tile.rows, chosen.group, backend), tile.keys)
+
+
+def _sm90_tile(chosen: Options, rows: int) -> Tile:
+    """Choose the least tile that holds so many rows: that of one warpgroup, if it does."""
+    for tile in SM90_BLOCKS:
+        if chosen.head_dim in tile.head_dims and max(rows, chosen.group) <= tile.rows:
+            return tile
+    return sm90_tile(chosen.head_dim, group=chosen.group, sees_all=False, simple=False, copied=True)
 
 
 def no_items(count: int, device: torch.device) -> torch.Tensor:
@@ -68,6 +80,7 @@ def config_of(chosen: Options, tile: Tiling, masked: bool) -> Config:
         soft_cap=chosen.soft_cap > 0.0,
         custom_mask=masked,
         backend=tile.backend,
+        keys=tile.keys,
         runs=True,
     )
 

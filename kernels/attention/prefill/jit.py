@@ -16,7 +16,12 @@ from .._tiles import aot_rows
 def module(config: Config) -> JitSpec:
     if config.backend == "sm90":
         return module_spec(
-            __file__, config.parameters, backend="sm90", archs="9.0a", max_spill_bytes=0
+            __file__,
+            config.parameters,
+            backend="sm90",
+            archs="9.0a",
+            # What a user's functions need is theirs.
+            max_spill_bytes=0 if config.user is None else None,
         )
     return module_spec(__file__, config.parameters)
 

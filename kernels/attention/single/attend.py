@@ -58,7 +58,17 @@ def attend_one(
     attention = Attention(op, kernel, q.device, place=place, one_call=True, variant=variant)
     keys = torch.tensor([0, shape_of_keys(op, q, k, hnd)[0]], dtype=torch.int32)
     one = Lengths(1, keys, q_len=q.shape[0])
-    work = prefill_work(op, q.device, backend, one, chosen, q.shape[0], mask is not None, why)
+    work = prefill_work(
+        op,
+        q.device,
+        backend,
+        one,
+        chosen,
+        q.shape[0],
+        mask is not None,
+        variant is not None,
+        why,
+    )
     counts = attention.plan(work)
     if mask is not None:
         check_bits(op, mask, counts.mask_end)

@@ -156,6 +156,12 @@ struct All : Parts... {
   }
 };
 
+// Whether a variant transforms logits by the scales of heads alone: by a factor of the row.
+template <typename Variant>
+constexpr bool scales_rows = false;
+template <typename... Others>
+constexpr bool scales_rows<All<HeadScales, Others...>> = !(Others::kTransforms || ... || false);
+
 // The masks of a variant that words() does not cover: whether there are any, and what they say.
 template <typename Variant>
 constexpr bool masks_singly = Variant::kMasks && !Variant::kWords;

@@ -12,6 +12,7 @@
 
 #include <fictl/attention/epilogue.cuh>
 #include <fictl/attention/sm90/mask.cuh>
+#include <fictl/attention/sm90/products.cuh>
 #include <fictl/attention/sm90/softmax.cuh>
 #include <fictl/attention/sm90/store.cuh>
 #include <fictl/attention/sm90/tile.cuh>
@@ -51,49 +52,6 @@ class Turns {
   device::NamedBarrier next_;
 };
 
-// The tile's accumulators and operands, and the products between them.
-template <typename Tile>
-struct Products {
-  using Q = typename Tile::Q;
-
-  float scores[Tile::kKeys / 2];
-  float sums[Tile::kValueDim / 2];
-  uint32_t weights[Tile::kKeys / 16][4];
-
-  // scores = Q K^T.
-  __device__ __forceinline__ void issue_scores(device::TileDescriptor q,
-                                               device::TileDescriptor k) {
-#pragma unroll
-    for (int step = 0; step < Tile::kDim / 16; ++step) {
-      constexpr int kInPanel = kPanel / 16;
-      const int panel = step / kInPanel, within = step % kInPanel * 32;
-      device::wgmma<Q>(scores, q.advance(panel * Tile::kQueryPanel + within),
-                       k.advance(panel * Tile::kKeyPanel + within), step > 0);
-    }
-    device::wgmma_commit();
-  }
-
-  // sums += P V.
-  __device__ __forceinline__ void issue_sums(device::TileDescriptor v) {
-#pragma unroll
-    for (int step = 0; step < Tile::kKeys / 16; ++step) {
-      device::wgmma<Q, device::Major::kMN>(sums, weights[step], v.advance(step * 16 * kRowBytes));
-    }
-    device::wgmma_commit();
-  }
-
-  __device__ __forceinline__ void pin_scores() { device::pin(scores); }
-  // Weights, too: their registers are read until then.
-  __device__ __forceinline__ void pin_sums() {
-    device::pin(sums);
-#pragma unroll
-    for (auto& step : weights) {
-#pragma unroll
-      for (uint32_t& pair : step) asm volatile("" : "+r"(pair)::"memory");
-    }
-  }
-};
-
 template <typename Tile, typename Config>
 class Consumer {
  public:
@@ -103,9 +61,9 @@ class Consumer {
         problem_(problem),
         loads_(loads),
         rows_{static_cast<int>(threadIdx.x) % device::kWarpgroup, warpgroup * device::kWgmmaM},
-        q_(device::k_major_tile(shared.queries + rows_.first * kRowBytes)),
-        k_(device::k_major_tile(shared.keys[0])),
-        v_(device::mn_major_tile(shared.values[0], Tile::kKeys)),
+        q_(device::k_major_tile<Tile::kSwizzle>(shared.queries + rows_.first * Tile::kRow)),
+        k_(device::k_major_tile<Tile::kSwizzle>(shared.keys[0])),
+        v_(Products<Tile>::values_at(shared.values[0])),
         turns_(warpgroup) {}
 
   __device__ __forceinline__ void run() {
@@ -142,8 +100,8 @@ class Consumer {
     const Stages stages = Stages::of<Tile>(work.item, loads_);
     Products<Tile> products;
     RowSoftmax softmax;
-#pragma unroll
-    for (float& sum : products.sums) sum = 0.0f;
+    products.clear();
+    find_row_factors(work);
     if (stages.count > 0) {
       multiply(products, softmax, work, stages);
       if constexpr (Tile::kOutsApart) release_queries();
@@ -182,7 +140,8 @@ class Consumer {
     products.pin_scores();
     release(shared_.key_ring, key_at_);
     weigh(stages.count - 1);
-    pack<typename Tile::Q>(products.scores, products.weights);
+    products.pack();
+    products.begin(factors);
     clear_values(work.item, stages);
 
     if (stages.count > 1) wait_full(shared_.key_ring, key_at_);
@@ -200,16 +159,17 @@ class Consumer {
       products.pin_scores();
       release(shared_.key_ring, key_at_);
       weigh(stage);
-      // Why here: without a loop in between, ptxas moves the wait before the softmax, which then has
-      // no product to lie under.
+      // Why here: without a loop in between, ptxas moves the wait before the softmax, which then
+      // has no product to lie under.
       products.pin_scores();
       softmax.pin();
       if (stage > 0) wait_full(shared_.key_ring, key_at_);
       device::wgmma_wait<0>();
       products.pin_sums();
       release(shared_.value_ring, value_at_);
-      pack<typename Tile::Q>(products.scores, products.weights);
-      sm90::multiply(products.sums, factors);
+      products.settle();
+      products.pack();
+      products.rescale(factors);
     }
 
     wait_full(shared_.value_ring, value_at_);
@@ -219,6 +179,7 @@ class Consumer {
     device::wgmma_wait<0>();
     products.pin_sums();
     release(shared_.value_ring, value_at_);
+    products.settle();
   }
 
   // Makes weights of scores. `masks`: some row of the warpgroup does not see all of these keys.
@@ -226,13 +187,33 @@ class Consumer {
                                          Factors& factors, const Work& work, int first,
                                          bool masks) {
     using Variant = typename Config::Variant;
-    if constexpr (Variant::kTransforms) transform(scores, problem_, work, rows_, first);
+    constexpr bool kTransforms = Variant::kTransforms && !scales_rows<Variant>;
+    if constexpr (kTransforms) transform(scores, problem_, work, rows_, first);
     if (Variant::kMasks || masks) mask(scores, problem_, work, rows_, first);
-    softmax.weigh(scores, Variant::kTransforms ? 1.0f : problem_.scale * kLog2E, factors);
+    const float usual = kTransforms ? 1.0f : problem_.scale * kLog2E;
+    if constexpr (scales_rows<Variant>) {
+      const float scales[2] = {usual * row_factors_[0], usual * row_factors_[1]};
+      softmax.template weigh<Products<Tile>::kWeightBits>(scores, scales, factors);
+    } else {
+      softmax.template weigh<Products<Tile>::kWeightBits>(scores, {usual, usual}, factors);
+    }
+  }
+
+  // What the variant multiplies the scores of this thread's rows with.
+  __device__ void find_row_factors(const Work& work) {
+    if constexpr (scales_rows<typename Config::Variant>) {
+      const HeadScales& scales = problem_.variant;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        row_factors_[half] =
+            scales.transform(1.0f, place_of(problem_, work.item, rows_.row(half), work.kv_head));
+      }
+    }
   }
 
   // Makes values behind the request's last key zero: their weights are 0, but they may be NaN.
   __device__ __forceinline__ void clear_values(const Item& item, Stages stages) {
+    if constexpr (Tile::kGathers) return;  // The loader has.
     const int first = stages.base + (stages.count - 1) * Tile::kKeys;
     if (first + Tile::kKeys <= item.end) return;
     wait_full(shared_.value_ring, value_at_);
@@ -258,6 +239,7 @@ class Consumer {
   device::TileDescriptor k_;
   device::TileDescriptor v_;
   Turns<Tile> turns_;
+  float row_factors_[2] = {1.0f, 1.0f};
   device::RingPosition<1> query_at_;
   Position key_at_;
   Position value_at_;

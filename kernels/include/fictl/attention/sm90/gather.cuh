@@ -11,17 +11,45 @@
 #include <fictl/attention/tile.cuh>
 #include <fictl/device/copy.cuh>
 #include <fictl/device/hopper/named_barrier.cuh>
+#include <fictl/device/swizzle.cuh>
 
 namespace fictl::attention::sm90 {
 
 constexpr int kChunkBytes = device::kChunkBytes;
-constexpr int kPanelChunks = kRowBytes / kChunkBytes;
-
 // The byte of a stage at which a chunk of a row begins; chunks are numbered across the panels.
 template <typename Tile>
 __device__ constexpr int stage_offset(int row, int chunk) {
-  return chunk / kPanelChunks * Tile::kKeyPanel + row * kRowBytes +
-         (chunk % kPanelChunks ^ row % kPanelChunks) * kChunkBytes;
+  constexpr int kChunks = Tile::kRow / kChunkBytes;  // of a panel's row
+  return chunk / kChunks * Tile::kKeyPanel +
+         device::swizzled<kChunks>(row, chunk % kChunks) * kChunkBytes;
+}
+
+// Begins to copy the rows of a stage, by a warpgroup: all threads of a panel's row at a time.
+// `from(row)` is where a row starts; null makes it zero, unless kWhole.
+template <typename Tile, int kDim, bool kWhole, typename From>
+__device__ __forceinline__ void copy_stage(unsigned char* stage, From from) {
+  using Element = typename Tile::Config::Keys::Element;
+  constexpr int kChunks = Tile::kRow / kChunkBytes;
+  constexpr int kElements = kChunkBytes / static_cast<int>(sizeof(Element));
+  constexpr int kRowsAtOnce = device::kWarpgroup / kChunks;
+  static_assert(Tile::kKeys % kRowsAtOnce == 0, "every thread has as many rows");
+  const int chunk = static_cast<int>(threadIdx.x) % kChunks;
+  const int first = static_cast<int>(threadIdx.x) / kChunks;
+  unsigned char* to = stage + stage_offset<Tile>(first, chunk);
+#pragma unroll 4
+  for (int i = 0; i < Tile::kKeys / kRowsAtOnce; ++i) {
+    const Element* row = from(first + i * kRowsAtOnce);
+#pragma unroll
+    for (int panel = 0; panel < kDim / Tile::kPanelDims; ++panel) {
+      void* place = to + panel * Tile::kKeyPanel + i * kRowsAtOnce * Tile::kRow;
+      const Element* source = row + panel * Tile::kPanelDims + chunk * kElements;
+      if constexpr (kWhole) {
+        device::copy_async(place, source);
+      } else {
+        device::copy_async(place, source, row == nullptr ? 0 : kChunkBytes);
+      }
+    }
+  }
 }
 
 // Where the rows of stages start, for a producer warpgroup. Stages come from the last one to the
@@ -48,8 +76,8 @@ class StageRows {
     is_first_ = true;
   }
 
-  // Runs `copy(row)` for the keys of the stage from `first` on, where row(i) is the start of one,
-  // and looks up the next stage's rows meanwhile.
+  // Runs `copy(rows)` for the keys of the stage from `first` on, and looks up the next stage's rows
+  // meanwhile.
   template <typename Copy>
   __device__ __forceinline__ void keys(int first, Copy copy) {
     if (is_first_) look_up(first).keep(tables_[key_slot_], thread_);
@@ -59,8 +87,7 @@ class StageRows {
     const bool more = first > begin_;
     Found found{};
     if (more) found = look_up(first - Tile::kKeys);
-    const Rows& rows = tables_[key_slot_].rows;
-    copy([&](int i) { return rows.rows[i].key; });
+    copy(tables_[key_slot_].rows.rows);
     advance(key_slot_);
     if (more) found.keep(tables_[key_slot_], thread_);
   }
@@ -68,8 +95,7 @@ class StageRows {
   // The same for the values of the stage before the last one of keys().
   template <typename Copy>
   __device__ __forceinline__ void values(Copy copy) {
-    const Rows& rows = tables_[value_slot_].rows;
-    copy([&](int i) { return rows.rows[i].value; });
+    copy(tables_[value_slot_].rows.rows);
     advance(value_slot_);
   }
 
@@ -147,50 +173,28 @@ class GatherLoader {
   __device__ int agree(int next) const { return sm90::agree(shared_, next); }
 
   __device__ __forceinline__ void keys(unsigned char* stage, device::Mbarrier& full, int first) {
-    rows_.keys(first, [&](auto row) { copy<Tile::kDim>(stage, full, first, row); });
+    rows_.keys(first, [&](const auto* rows) {
+      copy<Tile::kDim>(stage, full, first, [&](int i) { return rows[i].key; });
+    });
   }
   __device__ __forceinline__ void values(unsigned char* stage, device::Mbarrier& full, int first) {
-    rows_.values([&](auto row) { copy<Tile::kValueDim>(stage, full, first, row); });
+    rows_.values([&](const auto* rows) {
+      copy<Tile::kValueDim>(stage, full, first, [&](int i) { return rows[i].value; });
+    });
   }
 
  protected:
-  template <int kDim, typename Row>
+  template <int kDim, typename From>
   __device__ __forceinline__ void copy(unsigned char* stage, device::Mbarrier& full, int first,
-                                       Row row) const {
+                                       From from) const {
     if (rows_.is_whole(first)) {
-      copy_rows<kDim, true>(stage, row);
+      copy_stage<Tile, kDim, true>(stage, from);
     } else {
-      copy_rows<kDim, false>(stage, row);
+      copy_stage<Tile, kDim, false>(stage, from);
     }
     full.arrive_after_copies();
   }
 
- private:
-  // Eight threads copy 128 bytes of a row at a time.
-  template <int kDim, bool kWhole, typename Row>
-  __device__ __forceinline__ void copy_rows(unsigned char* stage, Row row) const {
-    constexpr int kRowsAtOnce = kThreads / kPanelChunks;
-    static_assert(Tile::kKeys % kRowsAtOnce == 0, "every thread has as many rows");
-    const int chunk = static_cast<int>(threadIdx.x) % kPanelChunks;
-    const int first = static_cast<int>(threadIdx.x) / kPanelChunks;
-    unsigned char* to = stage + stage_offset<Tile>(first, chunk);
-#pragma unroll 4
-    for (int i = 0; i < Tile::kKeys / kRowsAtOnce; ++i) {
-      const auto* from = row(first + i * kRowsAtOnce);
-#pragma unroll
-      for (int panel = 0; panel < kDim / kPanel; ++panel) {
-        void* place = to + panel * Tile::kKeyPanel + i * kRowsAtOnce * kRowBytes;
-        const auto* source = from + panel * kPanel + chunk * (kPanel / kPanelChunks);
-        if constexpr (kWhole) {
-          device::copy_async(place, source);
-        } else {
-          device::copy_async(place, source, from == nullptr ? 0 : kChunkBytes);
-        }
-      }
-    }
-  }
-
- protected:
   Shared<Tile>& shared_;
   StageRows<Tile> rows_;
 };

@@ -24,16 +24,21 @@
 
 namespace fictl::attention::sm90 {
 
-// Tells the consumers what the next tile of work is.
-template <typename Tile>
-__device__ void announce(Shared<Tile>& shared, device::RingPosition<2>& at, const Work& work,
-                         bool leads) {
+// Tells the consumers, and the producer's other threads, what the next tile of work is. It stays
+// where it is until the consumers have done it, and longer than the producer needs it.
+template <typename Loader, typename Tile>
+__device__ const Work& announce(Shared<Tile>& shared, device::RingPosition<2>& at, const Work& work,
+                                bool leads) {
+  Work& place = shared.works[at.stage];
   shared.work_ring.wait_empty(at);
   if (leads) {
-    shared.works[at.stage] = work;
+    place = work;
     shared.work_ring.full[at.stage].arrive();
   }
+  if (Loader::kThreads > 32 && threadIdx.x >= 32) shared.work_ring.wait_full(at);
+  __syncwarp();
   at.advance();
+  return place;
 }
 
 template <typename Tile>
@@ -78,23 +83,25 @@ class BoxLoader {
     }
   }
 
-  // Lane j has box j, and so on: each looks up its own page.
+  // Lane j has box j: each looks up its own page. Boxes behind the last key stay what
+  // they were: nobody sees their keys, and consumers make their values zero.
   template <int kDim, typename T>
   __device__ void load(const PagedKeys<T>& keys, const CUtensorMap& map, unsigned char* stage,
                        device::Mbarrier& full, int first) const {
+    static_assert(Tile::kKeys / 8 <= 32, "a lane for each box");
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    if (lane == 0) full.arrive_and_expect(kDim / kPanel * Tile::kKeyPanel);
+    const int row = lane * loads_.box_rows;
+    const bool is_used = row < min(kv_len_ - first, Tile::kKeys);
+    const int boxes = __popc(__ballot_sync(~0u, is_used));
+    if (lane == 0) full.arrive_and_expect(kDim / kPanel * boxes * loads_.box_rows * kRowBytes);
     __syncwarp();
-    for (int row = lane * loads_.box_rows; row < Tile::kKeys; row += 32 * loads_.box_rows) {
-      const int position = first + row;
-      const device::Divisor::Result at = keys.page_size.divide(position);
-      // A page that there is none of: its slots are zero.
-      const int page = position < kv_len_ ? keys.pages[start_ + at.quotient] : loads_.page_count;
+    if (!is_used) return;
+    const device::Divisor::Result at = keys.page_size.divide(first + row);
+    const int page = keys.pages[start_ + at.quotient];
 #pragma unroll
-      for (int panel = 0; panel < kDim / kPanel; ++panel) {
-        device::load_tensor(stage + panel * Tile::kKeyPanel + row * kRowBytes, map, full,
-                            panel * kPanel, at.remainder, kv_head_, page, kHint);
-      }
+    for (int panel = 0; panel < kDim / kPanel; ++panel) {
+      device::load_tensor(stage + panel * Tile::kKeyPanel + row * kRowBytes, map, full,
+                          panel * kPanel, at.remainder, kv_head_, page, kHint);
     }
   }
 
@@ -113,10 +120,11 @@ template <typename Tile, typename Config>
 __device__ void load_queries(unsigned char* to, const CUtensorMap& map, device::Mbarrier& full,
                              const Problem<Config>& problem, const Work& work, int tile_rows) {
   const int token = work.item.q_start + problem.group.divide(work.item.row).quotient;
-  full.arrive_and_expect(Tile::kDim / kPanel * tile_rows * kRowBytes);
+  constexpr int kPanels = Tile::kDim / Tile::kPanelDims;
+  full.arrive_and_expect(kPanels * tile_rows * Tile::kRow);
 #pragma unroll
-  for (int panel = 0; panel < Tile::kDim / kPanel; ++panel) {
-    device::load_tensor(to + panel * Tile::kQueryPanel, map, full, panel * kPanel,
+  for (int panel = 0; panel < kPanels; ++panel) {
+    device::load_tensor(to + panel * Tile::kQueryPanel, map, full, panel * Tile::kPanelDims,
                         work.kv_head * problem.group.divisor(), token,
                         device::CacheHint::kEvictFirst);
   }
@@ -141,9 +149,9 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
   int index = cursor.first();
   while (index < order.count()) {
     const int next = leads ? cursor.next() : 0;
-    const Work work = order.work(index);
-    if (work.item.request >= 0) {
-      announce(shared, work_at, work, leads);
+    const Work taken = order.work(index);
+    if (taken.item.request >= 0) {
+      const Work& work = announce<Loader>(shared, work_at, taken, leads);
       loader.begin(work);
       const Stages stages = Stages::of<Tile>(work.item, loads);
       for (int i = 0; i <= stages.count; ++i) {
@@ -171,7 +179,7 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
     }
     index = loader.agree(next);
   }
-  announce(shared, work_at, Work{{}, -1}, leads);
+  announce<Loader>(shared, work_at, Work{{}, -1}, leads);
   if (leads) cursor.leave();
 }
 

@@ -6,24 +6,18 @@
 #include <fictl/attention/sm90/gather.cuh>
 #include <fictl/attention/sm90/load.cuh>
 #include <fictl/attention/sm90/runs.cuh>
+#include <fictl/attention/sm90/transpose.cuh>
 #include <fictl/attention/sm90/widen.cuh>
 
 namespace fictl::attention::sm90 {
 
-template <typename Tile, bool kGathers = Tile::kGathers, bool kWidens = Tile::kWidens>
-struct LoaderOf {
-  using type = BoxLoader<Tile>;
-};
 template <typename Tile>
-struct LoaderOf<Tile, true, false> {
-  using type = std::conditional_t<Tile::kRuns, RunLoader<Tile>, GatherLoader<Tile>>;
-};
-template <typename Tile>
-struct LoaderOf<Tile, true, true> {
-  using type = WideningLoader<Tile>;
-};
-template <typename Tile>
-using Loader = typename LoaderOf<Tile>::type;
+using Loader = std::conditional_t<
+    Tile::kFp8, TransposingLoader<Tile>,
+    std::conditional_t<Tile::kWidens, WideningLoader<Tile>,
+                       std::conditional_t<Tile::kRuns, RunLoader<Tile>,
+                                          std::conditional_t<Tile::kGathers, GatherLoader<Tile>,
+                                                             BoxLoader<Tile>>>>>;
 
 template <typename Tile, typename Config>
 __device__ Loader<Tile> make_loader(Shared<Tile>& shared, const Problem<Config>& problem,

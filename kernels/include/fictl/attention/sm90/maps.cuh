@@ -4,8 +4,7 @@
 //   ragged keys    {dim, head, token}         box {64, 1, keys of a stage}; keys in runs, too
 //   paged keys     {dim, slot, head, page}    box {64, slots, 1, 1}
 //
-// Requests, heads and pages are coordinates. What a box has behind the last token, or in a page
-// whose number is that of all pages, is zero.
+// Requests, heads and pages are coordinates. What a box has behind the last token is zero.
 #pragma once
 
 #include <stdint.h>
@@ -32,15 +31,17 @@ inline int64_t usable_stride(int64_t extent, int64_t stride) {
 template <typename T>
 cudaError_t make_map(const device::TensorMapSpec& made, CUtensorMap* map) {
   device::TensorMapSpec spec = made;
-  spec.swizzle = device::Swizzle::k128;
+  const bool is_narrow = spec.box[0] * spec.element_bytes == 64;
+  spec.swizzle = is_narrow ? device::Swizzle::k64 : device::Swizzle::k128;
   return device::make_tensor_map(spec, map);
 }
 
 template <typename T>
 cudaError_t map_heads(const Heads<const T>& from, int dim, int heads, int64_t tokens, int box_heads,
-                      int box_tokens, CUtensorMap* map) {
-  return make_map<T>(device::TensorMapSpec::of(from.data)
-                         .with(dim, 1, kPanel)
+                      int box_tokens, CUtensorMap* map, int box_dims = kPanel) {
+  using Element = std::conditional_t<sizeof(T) == 1, uint8_t, T>;
+  return make_map<T>(device::TensorMapSpec::of(reinterpret_cast<const Element*>(from.data))
+                         .with(dim, 1, box_dims)
                          .with(heads, usable_stride(heads, from.head_pitch), box_heads)
                          .with(tokens, usable_stride(tokens, from.token_pitch), box_tokens),
                      map);

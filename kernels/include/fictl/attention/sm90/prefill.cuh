@@ -91,11 +91,11 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   loads.tile_rows = Tile::kRows / group * group;
   loads.box_rows = 1;
   if constexpr (Tile::kBoxes) loads.box_rows = sm90::box_rows<Tile>(problem.keys);
-  loads.page_count = static_cast<int>(extents.keys);
 
   CUtensorMap maps[3] = {};
-  cudaError_t status = sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group,
-                                       extents.queries, group, Tile::kRows / group, &maps[0]);
+  cudaError_t status =
+      sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group, extents.queries, group,
+                      Tile::kRows / group, &maps[0], Tile::kPanelDims);
   if constexpr (Tile::kBoxes) {
     if (status == cudaSuccess) {
       status = sm90::map_keys<Tile>(problem.keys, problem.kv_heads, extents, &maps[1], &maps[2]);

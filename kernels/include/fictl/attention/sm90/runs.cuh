@@ -24,23 +24,25 @@ class RunLoader : public GatherLoader<Tile> {
   }
 
   __device__ __forceinline__ void keys(unsigned char* stage, device::Mbarrier& full, int first) {
-    this->rows_.keys(first, [&](auto row) {
-      load<Tile::kDim>(k_map_, stage, full, first, this->rows_.key_box(), row);
+    this->rows_.keys(first, [&](const auto* rows) {
+      load<Tile::kDim>(k_map_, stage, full, first, this->rows_.key_box(),
+                       [&](int i) { return rows[i].key; });
     });
   }
   __device__ __forceinline__ void values(unsigned char* stage, device::Mbarrier& full, int first) {
-    this->rows_.values([&](auto row) {
-      load<Tile::kValueDim>(v_map_, stage, full, first, this->rows_.value_box(), row);
+    this->rows_.values([&](const auto* rows) {
+      load<Tile::kValueDim>(v_map_, stage, full, first, this->rows_.value_box(),
+                            [&](int i) { return rows[i].value; });
     });
   }
 
  private:
-  template <int kDim, typename Row>
+  template <int kDim, typename From>
   __device__ __forceinline__ void load(const CUtensorMap& map, unsigned char* stage,
                                        device::Mbarrier& full, int first, int token,
-                                       Row row) const {
+                                       From from) const {
     if (token < 0) {
-      Gather::template copy<kDim>(stage, full, first, row);
+      Gather::template copy<kDim>(stage, full, first, from);
     } else if (threadIdx.x != 0) {
       full.arrive();
     } else {

@@ -15,12 +15,15 @@ using Factors = float[2];
 
 class RowSoftmax {
  public:
-  // Makes weights of scores. `scale`: of scores, to base-2 logarithms.
-  template <int kCount>
-  __device__ __forceinline__ void weigh(float (&scores)[kCount], float scale, Factors& factors) {
+  // Makes weights of scores. `scales`: of each row's scores, to base-2 logarithms. The greatest
+  // weight is 2^kBits.
+  template <int kBits = 0, int kCount>
+  __device__ __forceinline__ void weigh(float (&scores)[kCount], const float (&scales)[2],
+                                        Factors& factors) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      factors[half] = states_[half].raise(most(scores, half) * scale);
+      const float scale = scales[half];
+      factors[half] = states_[half].raise(most(scores, half) * scale - static_cast<float>(kBits));
       const float most = states_[half].max;
       float sum = 0.0f;
 #pragma unroll
@@ -68,21 +71,5 @@ class RowSoftmax {
 
   device::SoftmaxState states_[2];
 };
-
-// Weights as the operand A of the product with the values: accumulators in their order.
-template <typename T, int kCount>
-__device__ __forceinline__ void pack(const float (&weights)[kCount],
-                                     uint32_t (&packed)[kCount / 8][4]) {
-#pragma unroll
-  for (int i = 0; i < kCount / 2; ++i) {
-    packed[i / 4][i % 4] = device::packed<T>(weights[2 * i], weights[2 * i + 1]);
-  }
-}
-
-template <int kCount>
-__device__ __forceinline__ void multiply(float (&sums)[kCount], const Factors& factors) {
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) sums[i] *= factors[i / 2 % 2];
-}
 
 }  // namespace fictl::attention::sm90

@@ -8,17 +8,27 @@
 #include <fictl/attention/sm90/softmax.cuh>
 #include <fictl/attention/sm90/tile.cuh>
 #include <fictl/device/hopper/stmatrix.cuh>
+#include <fictl/device/hopper/transpose_bytes.cuh>
 
 namespace fictl::attention::sm90 {
 
 // Parts of rows: fp32, straight from the accumulators.
-template <typename Config, int kCount>
+template <typename Tile, typename Config, int kCount>
 __device__ void store_part(const Problem<Config>& problem, const Work& work, int row, int half,
                            int dim, const float (&sums)[kCount], const device::SoftmaxState& state,
                            bool first_lane) {
   const RowEnd end = end_part(state);
   const int64_t to = int64_t{work.item.partial} + row;
   if (first_lane) store_partial_lse(problem, to, work.kv_head, end.lse);
+  if constexpr (Tile::kFp8) {
+#pragma unroll
+    for (int pair = 0; pair < kCount / 8; ++pair) {
+      const float4 four = device::sums_of_four(sums, pair, half);
+      const float values[4] = {four.x, four.y, four.z, four.w};
+      store_partial_out(problem, to, work.kv_head, 16 * pair + dim, values, end.factor);
+    }
+    return;
+  }
 #pragma unroll
   for (int j = 0; j < kCount / 4; ++j) {
     const float values[2] = {sums[4 * j + 2 * half], sums[4 * j + 2 * half + 1]};
@@ -41,7 +51,11 @@ class TileStore {
         lane_(rows.thread % 32),
         first_row_(rows.first + rows.thread / 32 * kWarpRows),
         end_row_(min(tile_rows, work.item.q_len * problem.group.divisor() - work.item.row)),
-        panels_(shared.out_panels() + first_row_ * kRowBytes) {}
+        panels_(shared.out_panels() + first_row_ * kRowBytes) {
+    // Why: addresses that follow from the lane alone would be kept for all tiles, in registers that
+    // the products need.
+    asm volatile("" : "+r"(lane_)::"memory");
+  }
 
   __device__ __forceinline__ void store(float (&sums)[kSums], const RowSoftmax& softmax) {
     if (work_.item.partial >= 0) {
@@ -50,7 +64,7 @@ class TileStore {
         const device::SoftmaxState state = softmax.state(half);
         const int row = rows_.row(half);
         if (row >= end_row_) continue;
-        store_part(problem_, work_, row, half, rows_.key(), sums, state, lane_ % 4 == 0);
+        store_part<Tile>(problem_, work_, row, half, dim(0), sums, state, lane_ % 4 == 0);
       }
       return;
     }
@@ -71,22 +85,36 @@ class TileStore {
     const Place at = place_of(problem_, work_.item, row, work_.kv_head);
     const RowEnd end = end_row(problem_, state, at.head);
     if (lane_ % 4 == 0) store_lse(problem_, work_.item.q_start + at.query, at.head, end.lse);
-    each_of_row(sums, half, [&](float& sum, int dim) {
+    each_of_row(sums, half, [&](float& sum, [[maybe_unused]] int column) {
       sum *= end.factor;
       if constexpr (Config::Variant::kOutputs) {
-        sum = problem_.variant.output(sum, at, rows_.key() + dim);
+        sum = problem_.variant.output(sum, at, this->dim(column));
       }
     });
   }
 
-  // Where a chunk of a row of the warp is: swizzled, so that neither side has bank conflicts.
-  __device__ unsigned char* chunk(int row, int index) const {
-    return panels_ + index / 8 * Tile::kQueryPanel + row * kRowBytes + (index % 8 ^ row % 8) * 16;
+  // The dim of a sum, by its column from the thread's first one on.
+  __device__ int dim(int column) const {
+    if constexpr (Tile::kFp8) {
+      return column / 16 * 16 + 2 * rows_.key() + column % 8 * 2 + column / 8 % 2;
+    } else {
+      return rows_.key() + column;
+    }
   }
 
-  // By stmatrix, 16 rows and 16 dims at a time: lane l has the address of row l % 8 of matrix l / 8.
+  // Where a chunk of a row of the warp is: swizzled, so that neither side has bank conflicts.
+  __device__ unsigned char* chunk(int row, int index) const {
+    return panels_ + index / 8 * Tile::kOutPanel + row * kRowBytes + (index % 8 ^ row % 8) * 16;
+  }
+
+  // By stmatrix, 16 rows and 16 dims at a time: lane l has the address of row l % 8 of matrix l
+  // / 8.
   __device__ __forceinline__ void stage(const float (&sums)[kSums]) const {
     using O = typename Config::O;
+    if constexpr (Tile::kFp8) {
+      stage_fours(sums);
+      return;
+    }
     const int row = lane_ % 16;
 #pragma unroll
     for (int j = 0; j < kChunks; j += 2) {
@@ -96,6 +124,21 @@ class TileStore {
         packed[i] = device::packed<O>(sums[4 * j + 2 * i], sums[4 * j + 2 * i + 1]);
       }
       device::stmatrix_x4(chunk(row, j + lane_ / 16), packed[0], packed[1], packed[2], packed[3]);
+    }
+  }
+
+  // The same of sums whose dims transpose_bytes.cuh has permuted: four neighbours a thread.
+  __device__ __forceinline__ void stage_fours(const float (&sums)[kSums]) const {
+    using O = typename Config::O;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int pair = 0; pair < kSums / 8; ++pair) {
+        const float4 four = device::sums_of_four(sums, pair, half);
+        const uint2 packed{device::packed<O>(four.x, four.y), device::packed<O>(four.z, four.w)};
+        unsigned char* to = chunk(8 * half + lane_ / 4, 2 * pair + lane_ % 4 / 2);
+        *reinterpret_cast<uint2*>(to + lane_ % 2 * 8) = packed;
+      }
     }
   }
 

@@ -7,7 +7,8 @@
 //   loader    what a copying warpgroup needs   addresses of rows; staging buffers
 //
 // All lie in panels of 64 dims: rows of 128 bytes, swizzled, as bulk copies write and wgmma reads
-// them. Along the dims, queries and keys are K-major; values are MN-major.
+// them. Along the dims, queries and keys are K-major; values are MN-major. Of 8 bits, a panel has
+// 128 dims, and values are transposed: a row for each dim.
 #pragma once
 
 #include <stdint.h>
@@ -19,6 +20,7 @@
 #include <fictl/attention/tile.cuh>
 #include <fictl/device/hopper/accumulator.cuh>
 #include <fictl/device/hopper/ring.cuh>
+#include <fictl/device/hopper/swizzle.cuh>
 
 namespace fictl::attention::sm90 {
 
@@ -55,13 +57,17 @@ template <typename Config_>
 struct Tile {
   using Config = Config_;
   using Q = typename Config::Q;
-  static_assert(sizeof(Q) == 2 && sizeof(typename Config::O) == 2, "panels are of 16-bit values");
+  static_assert(sizeof(typename Config::O) == 2, "outputs are of 16 bits");
 
-  // Keys and values of 8 bits are converted, for which a warpgroup copies them to staging buffers.
+  // Queries, keys and values of 8 bits: values are transposed on their way to their stage, for
+  // which a warpgroup copies them to staging buffers.
+  static constexpr bool kFp8 = sizeof(Q) == 1;
+  static_assert(!kFp8 || std::is_same_v<Q, typename Config::Keys::Element>, "all of one type");
+  // Keys and values of 8 bits for queries of 16 are converted on that way.
   static constexpr bool kWidens = sizeof(typename Config::Keys::Element) < sizeof(Q);
   // Stages of keys in runs are boxes where a run has all of them, and copied otherwise.
-  static constexpr bool kRuns = kIsRuns<typename Config::Keys> && !kWidens;
-  static constexpr bool kGathers = Gathers<Config>::value || kWidens || kRuns;
+  static constexpr bool kRuns = kIsRuns<typename Config::Keys> && !kWidens && !kFp8;
+  static constexpr bool kGathers = Gathers<Config>::value || kWidens || kFp8 || kRuns;
   static constexpr bool kBoxes = !kGathers || kRuns;  // bulk copies bring keys
   // Whether bulk copies bring boxes of pages.
   static constexpr bool kPaged = kIsPaged<typename Config::Keys> && !kGathers;
@@ -69,7 +75,7 @@ struct Tile {
   static constexpr int kKeys = Config::kKeys;
   static constexpr int kDim = Config::kHeadDim;
   static constexpr int kValueDim = ValueDim<Config>::value;
-  static constexpr int kStages = 2;
+  static constexpr int kStages = kFp8 ? 3 : 2;
   static constexpr int kConsumers = kRows / device::kWgmmaM;  // warpgroups of 64 rows
   static constexpr int kConsumerWarps = kConsumers * 4;
   static constexpr int kThreads = (1 + kConsumers) * device::kWarpgroup;
@@ -77,7 +83,12 @@ struct Tile {
                 "up to three warpgroups have 64 rows each");
   // A warpgroup of its own leaves room for another block, whose products hide its softmax.
   static constexpr int kBlocks = kConsumers == 1 ? 2 : 1;
-  static_assert(kDim % kPanel == 0 && kValueDim % kPanel == 0, "whole panels");
+
+  // Rows of queries and keys are in panels of 128 bytes, or of 64 where they have no more.
+  static constexpr int kRow = kDim * static_cast<int>(sizeof(Q)) == 64 ? 64 : kRowBytes;
+  static constexpr int kPanelDims = kRow / static_cast<int>(sizeof(Q));
+  static constexpr auto kSwizzle = kRow == 64 ? device::Swizzle::k64 : device::Swizzle::k128;
+  static_assert(kDim % kPanelDims == 0 && kValueDim % kPanel == 0, "whole panels");
   static_assert(kKeys % 16 == 0 && kKeys <= 256, "keys of a stage: 16 to a step of the values");
 
   // Registers a thread: the sum over the warpgroups is at most 504 for three of them, 512 for four,
@@ -91,17 +102,18 @@ struct Tile {
   // the products of the other. Sums of more dims leave the tensor cores no gap to fill.
   static constexpr bool kPingPong = kValueDim <= 128 && kConsumers > 1;
 
-  static constexpr int kQueryPanel = kRows * kRowBytes;
-  static constexpr int kKeyPanel = kKeys * kRowBytes;  // of values, too
-  static constexpr int kQueryBytes = kDim / kPanel * kQueryPanel;
-  static constexpr int kKeyBytes = kDim / kPanel * kKeyPanel;
-  static constexpr int kValueBytes = kValueDim / kPanel * kKeyPanel;
-  static constexpr int kOutBytes = kValueDim / kPanel * kQueryPanel;
+  static constexpr int kQueryPanel = kRows * kRow;
+  static constexpr int kKeyPanel = kKeys * kRow;  // of values of 16 bits, too
+  static constexpr int kOutPanel = kRows * kRowBytes;
+  static constexpr int kQueryBytes = kDim / kPanelDims * kQueryPanel;
+  static constexpr int kKeyBytes = kDim / kPanelDims * kKeyPanel;
+  static constexpr int kValueBytes = kValueDim * kKeys * static_cast<int>(sizeof(Q));
+  static constexpr int kOutBytes = kValueDim / kPanel * kOutPanel;
   static constexpr int kRingBytes = kStages * (kKeyBytes + kValueBytes);
 
-  // One that is converted, and two that arrive meanwhile.
-  static constexpr int kStagingBuffers = 3;
-  static constexpr int kStagingBytes = kWidens ? kKeys * kDim : 0;  // of each
+  // One that is converted or transposed, and those that arrive meanwhile.
+  static constexpr int kStagingBuffers = kFp8 ? 2 : 3;
+  static constexpr int kStagingBytes = kWidens || kFp8 ? kKeys * kValueDim : 0;  // of each
   static constexpr int kRowTables = kGathers ? 3 : 0;
   static constexpr int kLoaderBytes = kStagingBuffers * kStagingBytes + kRowTables * kKeys * 16;
 
@@ -158,9 +170,8 @@ struct alignas(kPatternBytes) Shared {
 
 // Numbers of a launch beside the problem.
 struct Loads {
-  int box_rows;    // of keys in pages
-  int tile_rows;   // that are used: as many as whole groups of heads have
-  int page_count;  // 0: there are no pages
+  int box_rows;   // of keys in pages
+  int tile_rows;  // that are used: as many as whole groups of heads have
 };
 
 // The stages that an item's keys lie in. In pages they are counted from its first key down to a

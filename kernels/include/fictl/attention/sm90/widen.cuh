@@ -109,7 +109,7 @@ class WideningLoader {
   __device__ void begin(const Work& work) {
     rows_.begin(work);
     begin_ = work.item.begin;
-    order_ = {Stages::of<Tile>(work.item, {1, 0, 0}).count};
+    order_ = {Stages::of<Tile>(work.item, {1, 0}).count};
     copied_ = 0;
     for (int i = 0; i < kAhead; ++i) copy_next();
   }
@@ -129,11 +129,15 @@ class WideningLoader {
     if (copied_ < order_.count()) {
       const int first = begin_ + order_.stage(copied_) * Tile::kKeys;
       uint4* to = shared_.loader.staging[copy_at_];
-      const auto copy = [&](auto row) { narrow_.copy(to, rows_.is_whole(first), row); };
+      const bool is_whole = rows_.is_whole(first);
       if (order_.is_keys(copied_)) {
-        rows_.keys(first, copy);
+        rows_.keys(first, [&](const auto* rows) {
+          narrow_.copy(to, is_whole, [&](int i) { return rows[i].key; });
+        });
       } else {
-        rows_.values(copy);
+        rows_.values([&](const auto* rows) {
+          narrow_.copy(to, is_whole, [&](int i) { return rows[i].value; });
+        });
       }
       advance(copy_at_);
     }
