@@ -25,7 +25,8 @@ class Config:
     `rows` is the height of a tile, one of _tiles.py, and `keys` those of its stages, where there are
     several of a height. On CUDA cores `rows` is how many heads of queries share a head of keys.
     `gathers`: rows of keys are copied one by one, of pages of any size. With `runs` a query sees runs
-    of tokens that do not lie in pages, and items are for one head of keys each.
+    of tokens that do not lie in pages, and items are for one head of keys each. `seen`
+    is the C++ variant that says what a query sees, if one does.
     """
 
     q: torch.dtype
@@ -44,6 +45,7 @@ class Config:
     keys: int = 0
     gathers: bool = False
     runs: bool = False
+    seen: str = ""
 
     def __post_init__(self) -> None:
         for name, dtype, accepted in (("q", self.q, TYPES), ("k and v", self.kv, TYPES)):
@@ -87,6 +89,7 @@ class Config:
             "Alibi": self.alibi,
             "SoftCap": self.soft_cap,
             "CustomMask": self.custom_mask,
+            self.seen: bool(self.seen),
         }
         names = [name for name, is_on in parts.items() if is_on]
         return names if self.user is None else [*names, f"::{self.user.name}"]

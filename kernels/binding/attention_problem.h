@@ -137,6 +137,32 @@ inline attention::CustomMask variant_part(const Launch& launch, const AttentionC
                                           Type<attention::CustomMask>) {
   return {{}, required_numbers<const uint8_t>(launch, "mask", call.mask)};
 }
+// Numbers of each query, `Numbers` being int2 or int4.
+template <typename Numbers>
+const Numbers* of_queries(const Launch& launch, const char* name, const AttentionCall& call) {
+  constexpr int64_t kCount = sizeof(Numbers) / sizeof(int32_t);
+  const auto* numbers = required_numbers<const int32_t>(launch, name, call.mask);
+  const bool fits = call.mask->ndim() == 2 && call.mask->size(0) >= call.q.size(0) &&
+                    call.mask->size(1) == kCount;
+  if (fits && reinterpret_cast<uintptr_t>(numbers) % sizeof(Numbers) == 0) {
+    return reinterpret_cast<const Numbers*>(numbers);
+  }
+  throw argument_error(ErrorKind::ValueError, launch.op, name)
+      << "has shape " << Shape{*call.mask} << "; it is (" << call.q.size(0) << ", " << kCount
+      << "), aligned to " << int64_t{sizeof(Numbers)} << " bytes";
+}
+inline attention::Spans variant_part(const Launch& launch, const AttentionCall& call,
+                                     Type<attention::Spans>) {
+  return {{}, of_queries<int4>(launch, "spans", call)};
+}
+inline attention::CausalOrRange variant_part(const Launch& launch, const AttentionCall& call,
+                                             Type<attention::CausalOrRange>) {
+  const auto* windows = required_numbers<const double>(launch, "windows", call.scalars);
+  return {{},
+          of_queries<int2>(launch, "bidirectional_ranges", call),
+          static_cast<int>(windows[0]),
+          static_cast<int>(windows[1])};
+}
 
 // One number, or one for each head.
 inline attention::HeadScale head_scale(const Launch& launch, const char* name, const View* scale,

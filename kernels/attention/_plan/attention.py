@@ -25,7 +25,10 @@ from .workspace import Partials, check_workspace, integers, partial_bytes
 
 
 class Work(NamedTuple):
-    """Work for plan() to share out: `rows` of a tile, and `why` these and `backend`, in words."""
+    """Work for plan() to share out: `rows` of a tile, and `why` these and `backend`, in words.
+
+    masked: queries see what bits say. seen: the C++ variant that says it of spans of keys.
+    """
 
     lengths: Lengths
     options: Options
@@ -34,6 +37,7 @@ class Work(NamedTuple):
     why: str = ""
     backend: str = "sm80"
     keys: int = 0
+    seen: str = ""
 
 
 class Attention:
@@ -180,6 +184,7 @@ class Attention:
         scale: float = 1.0,
         v_scale: float = 1.0,
         scalars: Mapping[str, float] | None = None,
+        windows: torch.Tensor | None = None,
         enable_pdl: bool | None = None,
     ) -> torch.Tensor:
         """Compute attention into `out` or a new tensor; `scale` is another factor of the scores."""
@@ -221,7 +226,7 @@ class Attention:
             options.causal and not work.masked,
             options.rope_scale,
             options.rope_theta,
-            self._values(scalars),
+            self._values(scalars) if windows is None else windows,
             enable_pdl is None or enable_pdl,
         )
         return out
@@ -250,11 +255,12 @@ class Attention:
             tensor_cores=self._tensor_cores,
             backend=work.backend,
             keys=work.keys,
+            seen=work.seen,
             gathers=gathers(work.backend, work.lengths.page_size),
         )
 
     def _tiling(self, work: Work) -> Tiling:
-        lengths, options, rows, masked, _, backend, _ = work
+        lengths, options, rows, masked, _, backend, _, _ = work
         most = 0
         if self.graph:
             reached = 0 if lengths.qo is None else int(lengths.qo[-1] - lengths.qo[0])

@@ -142,7 +142,8 @@ class PrefillWarp {
 
   __device__ Place place(int row) const {
     const Row at = row_of(problem_, item_.row + row, kv_head_);
-    return {item_.request, at.query, 0, at.head, kv_head_, item_.q_len, item_.kv_len, item_.mask};
+    return {item_.request, at.query,     0,          at.head,      kv_head_,
+            item_.q_len,   item_.kv_len, item_.mask, item_.q_start};
   }
 
   // Why operands are loaded ahead: a product waits for them as long as four others take.
