@@ -7,14 +7,17 @@ import torch
 from fictl.op import PlannedBackends
 
 from ._config import EIGHTHS
-from ._tiles import MOST_HEADS_ON_CUDA_CORES, SM90
+from ._sm90_tiles import of_heads
+from ._tiles import MOST_HEADS_ON_CUDA_CORES
 
 AUTO = "auto"
 
 
-def _fits_cuda_cores(group: int, q_len: int) -> bool | str:
+def _fits_cuda_cores(group: int, q_len: int, misfit: str) -> bool | str:
     if q_len > 1:
         return f"{q_len} queries a request"
+    if misfit:
+        return misfit
     return group <= MOST_HEADS_ON_CUDA_CORES or f"{group} heads to one of the keys"
 
 
@@ -22,7 +25,7 @@ def _fits_cuda_cores(group: int, q_len: int) -> bool | str:
 # of 2048 keys of 32 heads, and 142 us on CUDA cores. Those are for who asks for them.
 DECODE = PlannedBackends(
     {"tensor_cores": "", "cuda_cores": ""},
-    facts=("group", "q_len"),
+    facts=("group", "q_len", "misfit"),
     checks={"cuda_cores": _fits_cuda_cores},
     names={"fa2": ("cuda_cores", "tensor_cores")},
     why={"auto": "faster for any number of heads", "tensor_cores": "use_tensor_cores=True"},
@@ -33,18 +36,24 @@ FEW_ROWS = 64
 
 
 def _fits_sm90(
-    head_dim: int, group: int, positions: str, kv: torch.dtype, few_rows: bool
+    head_dim: int,
+    head_dim_v: int,
+    group: int,
+    positions: str,
+    kv: torch.dtype,
+    few_rows: bool,
 ) -> bool | str:
     """Tell what the kernels of Hopper do not do, or not as fast as others."""
-    if not any(head_dim in tile.head_dims for tile in SM90):
-        return f"heads of {head_dim}"
-    tallest = max(tile.rows for tile in SM90 if head_dim in tile.head_dims)
+    tiles = of_heads(head_dim, head_dim_v)
+    if not tiles:
+        return f"heads of {head_dim}, and of {head_dim_v} for values"
+    tallest = max(tile.rows for tile in tiles)
     if group > tallest:
         return f"{group} heads to one of the keys, {tallest} at most"
     if positions == "ROPE_LLAMA":
         return "rotation as keys are loaded"
-    if kv in EIGHTHS and head_dim > 128:
-        return f"keys of {_plain(kv)} of heads of {head_dim}"
+    if kv in EIGHTHS and (head_dim != head_dim_v or head_dim > 128):
+        return f"keys of {_plain(kv)} of heads of {head_dim}, and of {head_dim_v} for values"
     return not few_rows or f"{FEW_ROWS} rows or fewer a request"
 
 
@@ -55,7 +64,7 @@ def _plain(dtype: torch.dtype) -> str:
 # sm90: wgmma and bulk copies; sm80: mma.sync.
 PREFILL = PlannedBackends(
     {"sm90": "9.0a", "sm80": ""},
-    facts=("head_dim", "group", "positions", "kv", "few_rows"),
+    facts=("head_dim", "head_dim_v", "group", "positions", "kv", "few_rows"),
     checks={"sm90": _fits_sm90},
     names={"fa2": ("sm80",), "fa3": ("sm90",)},
 )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from . import _sm90_tiles
+from ._head_dims import misfit
 from ._tiles import Tile, tile
 
 if TYPE_CHECKING:
@@ -15,18 +17,19 @@ if TYPE_CHECKING:
 HALVES = {torch.float16: "__half", torch.bfloat16: "__nv_bfloat16"}
 EIGHTHS = {torch.float8_e4m3fn: "__nv_fp8_e4m3", torch.float8_e5m2: "__nv_fp8_e5m2"}
 TYPES = {**HALVES, **EIGHTHS}
-HEAD_DIMS = (64, 128, 256)
 
 
 @dataclass(frozen=True)
 class Config:
     """One kernel: nothing is compiled that was not asked for.
 
-    `rows` is the height of a tile, one of _tiles.py, and `keys` those of its stages, where there are
-    several of a height. On CUDA cores `rows` is how many heads of queries share a head of keys.
-    `gathers`: rows of keys are copied one by one, of pages of any size. With `runs` a query sees runs
-    of tokens that do not lie in pages, and items are for one head of keys each. `seen`
-    is the C++ variant that says what a query sees, if one does.
+    `rows` is the height of a tile, one of _tiles.py. On CUDA cores it is how many heads of queries
+    share a head of keys. `head_dim` is the size of a head of queries and keys, and `head_dim_v` of
+    values; 0 is the same size. `keys` are those of a stage on Hopper, where there are several tiles
+    of a height, and `gathers` tells that their rows are copied one by one, of pages of any size.
+
+    With `runs` a query sees runs of tokens that do not lie in pages, and items are for one head of
+    keys each. `seen` is the C++ variant that says what a query sees, if one does.
     """
 
     q: torch.dtype
@@ -41,6 +44,7 @@ class Config:
     custom_mask: bool = False
     user: UserVariant | None = None
     tensor_cores: bool = True
+    head_dim_v: int = 0
     backend: str = "sm80"
     keys: int = 0
     gathers: bool = False
@@ -51,17 +55,19 @@ class Config:
         for name, dtype, accepted in (("q", self.q, TYPES), ("k and v", self.kv, TYPES)):
             _check(name, dtype, accepted)
         _check("out", self.o, HALVES)
-        if self.head_dim not in HEAD_DIMS:
-            raise ValueError(
-                f"attention: head_dim is {self.head_dim}; accepted: "
-                + ", ".join(map(str, HEAD_DIMS))
-            )
+        if not self.head_dim_v:
+            object.__setattr__(self, "head_dim_v", self.head_dim)
+        reason = misfit(self.head_dim, self.head_dim_v, kv_bytes=self.kv.itemsize, rope=self.rope)
+        if reason:
+            raise ValueError(f"attention: {reason}")
         self.tile  # noqa: B018 a ValueError where there is none
 
     @property
     def tile(self) -> Tile:
         """The tile of its height."""
-        return tile(self.rows, self.head_dim, self.tensor_cores, self.backend, self.keys)
+        if self.backend == "sm90":
+            return _sm90_tiles.tile(self.rows, self.keys, self.head_dim, self.head_dim_v)
+        return tile(self.rows, self.head_dim, self.tensor_cores, self.head_dim_v)
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -74,6 +80,7 @@ class Config:
             "variant": f"All<{', '.join(self._variants())}>",
             "text": "" if self.user is None else self.user.text,
             "head_dim": self.head_dim,
+            "head_dim_v": self.head_dim_v,
             "rows": self.rows,
             "stage_keys": self.tile.keys,
             "warp_rows": self.tile.warp_rows,

@@ -40,7 +40,11 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
     if (x->has_value()) beside_q(argument, **x);
   }
   check_dim(name, "q", q, 3);
-  check_same_shape(name, "out", out, "q", q);
+  if (out.ndim() != 3 || out.size(0) != q.size(0) || out.size(1) != q.size(1)) {
+    raise(argument_error(ErrorKind::ValueError, name, "out")
+          << "has shape " << Shape{out} << ", 'q' has " << Shape{q}
+          << "; but for the last dimension, which is that of values, they are equal");
+  }
   const AttentionCall arguments{out,
                                 pointer(lse),
                                 q,

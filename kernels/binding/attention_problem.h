@@ -8,6 +8,7 @@
 
 #include <type_traits>
 
+#include <fictl/attention/head_shape.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/variant.cuh>
 #include <fictl/device/element.cuh>
@@ -73,10 +74,10 @@ attention::Heads<T> token_heads(const Launch& launch, const char* name, View x, 
 }
 
 template <typename T>
-void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads, int64_t dim,
-               attention::RaggedKeys<T>* keys) {
-  keys->k = token_heads<const T>(launch, "k", call.k, call.hnd, kv_heads, dim);
-  keys->v = token_heads<const T>(launch, "v", call.v, call.hnd, kv_heads, dim);
+void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads,
+               attention::HeadDims dims, attention::RaggedKeys<T>* keys) {
+  keys->k = token_heads<const T>(launch, "k", call.k, call.hnd, kv_heads, dims.keys);
+  keys->v = token_heads<const T>(launch, "v", call.v, call.hnd, kv_heads, dims.values);
 }
 
 template <typename T>
@@ -89,10 +90,10 @@ device::PagedRows<const T> paged_rows(const Launch& launch, const char* name, Vi
 }
 
 template <typename T>
-void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads, int64_t dim,
-               attention::PagedKeys<T>* keys) {
-  keys->k = paged_rows<T>(launch, kPagedName, call.k, call, kv_heads, dim);
-  keys->v = paged_rows<T>(launch, kPagedName, call.v, call, kv_heads, dim);
+void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads,
+               attention::HeadDims dims, attention::PagedKeys<T>* keys) {
+  keys->k = paged_rows<T>(launch, kPagedName, call.k, call, kv_heads, dims.keys);
+  keys->v = paged_rows<T>(launch, kPagedName, call.v, call, kv_heads, dims.values);
   keys->pages = {required_numbers<const int32_t>(launch, "pages", call.pages), 1};
   keys->page_size = device::Divisor(static_cast<int>(call.page_size));
 }
@@ -106,10 +107,10 @@ inline int64_t heads_of_keys(const AttentionCall& call, bool paged) {
 
 // The lists of runs come as `pages`, the entries between two of them as page_size.
 template <typename T>
-void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads, int64_t dim,
-               attention::RunKeys<T>* keys) {
-  keys->k = token_heads<const T>(launch, "k", call.k, call.hnd, kv_heads, dim);
-  keys->v = token_heads<const T>(launch, "v", call.v, call.hnd, kv_heads, dim);
+void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads,
+               attention::HeadDims dims, attention::RunKeys<T>* keys) {
+  keys->k = token_heads<const T>(launch, "k", call.k, call.hnd, kv_heads, dims.keys);
+  keys->v = token_heads<const T>(launch, "v", call.v, call.hnd, kv_heads, dims.values);
   const auto* lists = required_numbers<const int32_t>(launch, "pages", call.pages);
   keys->lists = reinterpret_cast<const attention::Run*>(lists);
   keys->pitch = call.page_size;
@@ -234,7 +235,7 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
   using Q = typename Config::Q;
   using O = typename Config::O;
   using KV = typename Config::Keys::Element;
-  constexpr int64_t kDim = Config::kHeadDim;
+  constexpr attention::HeadDims kDims = {Config::kHeadDim, attention::kValueDimOf<Config>};
   detail::check_attention_dtype<Q>(launch, "q", call.q);
   constexpr bool paged = detail::in_pages<typename Config::Keys>;
   detail::check_attention_dtype<KV>(launch, paged ? detail::kPagedName : "k", call.k);
@@ -253,12 +254,12 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
   }
   detail::copy_list(launch, call);
   typename Config::Keys keys{};
-  detail::make_keys(launch, call, kv_heads, kDim, &keys);
+  detail::make_keys(launch, call, kv_heads, kDims, &keys);
   const bool all = call.window_left < 0 || call.window_left > INT_MAX;
   return {
-      detail::token_heads<const Q>(launch, "q", call.q, false, heads, kDim),
+      detail::token_heads<const Q>(launch, "q", call.q, false, heads, kDims.keys),
       keys,
-      detail::token_heads<O>(launch, "out", call.out, false, heads, kDim),
+      detail::token_heads<O>(launch, "out", call.out, false, heads, kDims.values),
       detail::attention_numbers<float>(launch, "lse", call.lse),
       detail::attention_numbers<const float>(launch, "sinks", call.sinks),
       detail::attention_numbers<float>(launch, "workspace_out", call.workspace_out),
@@ -273,7 +274,7 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
       static_cast<float>(call.v_scale),
       all ? INT_MAX : static_cast<int>(call.window_left),
       call.causal,
-      rope::Frequencies(kDim, call.rope_scale, call.rope_theta, {}),
+      rope::Frequencies(kDims.keys, call.rope_scale, call.rope_theta, {}),
       detail::variant_part(launch, call, Type<typename Config::Variant>()),
   };
 }

@@ -12,7 +12,7 @@ from fictl.scaffold.new.expression import Expression, Score
 from fictl.scaffold.new.names import check_parameter
 from fictl.scaffold.new.signature import Scalar, Signature, Tensor, parse_scalar, parse_tensor
 
-_HEAD_DIMS = (64, 128, 256)
+_HEAD_DIMS = range(8, 257, 8)
 
 
 def infer(
@@ -153,11 +153,11 @@ def _check_any_lengths(signature: Signature) -> None:
     """Only of heads the size may be fixed, to one that the kernels have."""
     last = signature.inputs[0].axes[-1]
     fixed = [axis for axis in signature.axes if axis.size and axis.name != last.name]
-    if last.size not in (None, *_HEAD_DIMS) or fixed:
+    if fixed or (last.size is not None and last.size not in _HEAD_DIMS):
         wrong = fixed[0] if fixed else last
         raise UsageError(
             f"axis {wrong.name} has the size {wrong.size}",
-            f"{last.name} is one of {', '.join(map(str, _HEAD_DIMS))}; the others are of any size",
+            f"{last.name} is a multiple of 8 up to 256; the others are of any size",
         )
 
 

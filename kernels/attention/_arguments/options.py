@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .._config import EIGHTHS, HALVES, HEAD_DIMS
+from .._config import EIGHTHS, HALVES
+from .._head_dims import misfit
 from .dtypes import Dtypes
 from .numbers import Number, number
 from .refusals import unknown
@@ -17,11 +18,15 @@ POSITIONS = ("NONE", "ROPE_LLAMA", "ALIBI")
 
 
 class Heads(NamedTuple):
-    """Numbers of heads of queries and of keys, and the size of a head."""
+    """Numbers of heads of queries and of keys, and the sizes of a head.
+
+    `dim` is of queries and keys, `dim_v` of values; 0 is the same.
+    """
 
     queries: int
     keys: int
     dim: int
+    dim_v: int = 0
 
 
 class Scores(NamedTuple):
@@ -42,6 +47,7 @@ class Options(NamedTuple):
     heads: int
     kv_heads: int
     head_dim: int
+    head_dim_v: int
     q: torch.dtype
     kv: torch.dtype
     o: torch.dtype
@@ -64,7 +70,7 @@ class Options(NamedTuple):
         """Apply what forward() says; causal stays where it says nothing of it."""
         return options(
             op,
-            Heads(self.heads, self.kv_heads, self.head_dim),
+            Heads(self.heads, self.kv_heads, self.head_dim, self.head_dim_v),
             Dtypes(self.q, self.kv, self.o),
             fixed_split=self.fixed_split,
             split=self.split,
@@ -99,10 +105,12 @@ def options(
 def _checked(
     op: str, heads: Heads, dtypes: Dtypes, scores: Scores, fixed_split: int | None, split: bool
 ) -> Options:
+    heads = heads._replace(dim_v=heads.dim_v or heads.dim)
     _check_heads(op, heads)
     _check_dtypes(op, dtypes)
     if scores.positions not in POSITIONS:
         raise unknown(op, "pos_encoding_mode", scores.positions, POSITIONS)
+    _check_dims(op, heads, dtypes, rope=scores.positions == "ROPE_LLAMA")
     return Options(
         *heads,
         *dtypes,
@@ -140,11 +148,12 @@ def _check_heads(op: str, heads: Heads) -> None:
             f"{op}: {heads.queries} heads of queries to {heads.keys} of keys; the first is a "
             "multiple of the second"
         )
-    if heads.dim not in HEAD_DIMS:
-        raise NotImplementedError(
-            f"{op}: heads of {heads.dim} values; there are kernels for "
-            f"{', '.join(map(str, HEAD_DIMS))}"
-        )
+
+
+def _check_dims(op: str, heads: Heads, dtypes: Dtypes, *, rope: bool) -> None:
+    reason = misfit(heads.dim, heads.dim_v, kv_bytes=dtypes.kv.itemsize, rope=rope)
+    if reason:
+        raise NotImplementedError(f"{op}: {reason}")
 
 
 def _check_dtypes(op: str, dtypes: Dtypes) -> None:

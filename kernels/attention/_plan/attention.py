@@ -13,7 +13,8 @@ from .._arguments.head_scales import NO_SCALES, HeadScales
 from .._arguments.options import Options
 from .._config import Config
 from .._settings import VALIDATE, VERBOSE, is_on
-from .._tiles import blocks_at_once, gathers, rows_in_use
+from .._sm90_tiles import gathers, rows_in_use
+from .._tiles import blocks_at_once
 from .._variant.variant import Variant
 from .alibi import alibi_slopes
 from .frozen import frozen_values
@@ -27,7 +28,8 @@ from .workspace import Partials, check_workspace, integers, partial_bytes
 class Work(NamedTuple):
     """Work for plan() to share out: `rows` of a tile, and `why` these and `backend`, in words.
 
-    masked: queries see what bits say. seen: the C++ variant that says it of spans of keys.
+    `keys` are those of a stage of the tile, where its backend has several. masked: queries see what
+    bits say; `seen` is the C++ variant that says it of spans of keys.
     """
 
     lengths: Lengths
@@ -117,7 +119,7 @@ class Attention:
         options = work.options
         planner = self._modules[self._config(work)].plan
         counts = self._list.count(self.op, planner, work.lengths, self._tiling(work))
-        floats = partial_bytes(counts.partial_rows, options.kv_heads, options.head_dim)
+        floats = partial_bytes(counts.partial_rows, options.kv_heads, options.head_dim_v)
         return floats, 4 * counts.numbers
 
     def plan(
@@ -130,7 +132,7 @@ class Attention:
             work = self._with_fixed_rows(work)
         lengths, options = work.lengths, work.options
         kernel, config = self._kernel, self._built
-        key = (options, *work[2:4], *work[5:])
+        key = (options, work.rows, work.masked, work.backend, work.keys)
         if kernel is None or config is None or key != self._for:
             config = self._config(work)
             kernel = self._modules[config]
@@ -141,7 +143,7 @@ class Attention:
         counts, drafted = self._list.draft(self.op, kernel.plan, lengths, tiling)
         if indices is not None:
             indices.check(self.op, lengths, counts.key_end)
-        self._partials.fit(self.op, counts.partial_rows, options.kv_heads, options.head_dim)
+        self._partials.fit(self.op, counts.partial_rows, options.kv_heads, options.head_dim_v)
         self._list.place(self.op, counts, drafted, self.graph, non_blocking)
         self._kernel, self._built, self._for = kernel, config, key
         self._work, self._counts = work, counts
@@ -192,7 +194,8 @@ class Attention:
         options = work.options
         check_tensors(self.op, place, (options, self.counts, work.lengths), q, k, v)
         if out is None:
-            out = torch.empty(q.shape, dtype=options.o, device=q.device)
+            shape = (*q.shape[:-1], options.head_dim_v)
+            out = torch.empty(shape, dtype=options.o, device=q.device)
         elif out.dtype is not options.o:
             raise TypeError(
                 f"{self.op}: argument 'out' has dtype {out.dtype}, plan() was told {options.o}"
@@ -253,6 +256,7 @@ class Attention:
             custom_mask=work.masked,
             user=None if self._variant is None else self._variant.user,
             tensor_cores=self._tensor_cores,
+            head_dim_v=options.head_dim_v,
             backend=work.backend,
             keys=work.keys,
             seen=work.seen,
@@ -260,16 +264,23 @@ class Attention:
         )
 
     def _tiling(self, work: Work) -> Tiling:
-        lengths, options, rows, masked, _, backend, _, _ = work
+        lengths, options, rows, masked = work[:4]
         most = 0
         if self.graph:
             reached = 0 if lengths.qo is None else int(lengths.qo[-1] - lengths.qo[0])
             most = self._most_queries or max(reached, lengths.requests * lengths.q_len, 1)
         return Tiling(
-            rows_in_use(rows, options.group, backend),
+            rows_in_use(rows, options.group) if work.backend == "sm90" else rows,
             options.group,
             options.kv_heads,
-            blocks_at_once(self.device, rows, options.head_dim, self._tensor_cores, backend),
+            blocks_at_once(
+                self.device,
+                rows,
+                options.head_dim,
+                self._tensor_cores,
+                options.head_dim_v,
+                work.backend,
+            ),
             options.causal and not masked,
             options.window_left,
             masked,
@@ -300,11 +311,14 @@ class Attention:
         cores = "tensor cores" if self._tensor_cores else "CUDA cores"
         if self.work.backend == "sm90":
             cores = "wgmma"
+        dims = f"{options.head_dim}"
+        if options.head_dim_v != options.head_dim:
+            dims += f" (values of {options.head_dim_v})"
         shared = f"{counts.tiles} tiles of up to {tiling.rows} rows"
         if counts.part:
             shared += f", keys split into parts of up to {counts.part}"
         notice(
             f"{self.op}: {cores}{f' ({why})' if why else ''}; {options.q}, keys "
-            f"{options.kv}, {options.heads} heads to {options.kv_heads} of {options.head_dim}: "
+            f"{options.kv}, {options.heads} heads to {options.kv_heads} of {dims}: "
             f"{shared}; {counts.items} items x {options.kv_heads} blocks, {tiling.slots} at once"
         )

@@ -7,7 +7,8 @@ import torch
 from .._arguments.options import Options
 from .._backends import AUTO, FEW_ROWS, PREFILL
 from .._config import EIGHTHS
-from .._tiles import gathers, sm90_tile, tile_rows
+from .._sm90_tiles import choose, gathers
+from .._tiles import tile_rows
 from .attention import Work
 from .lengths import Lengths
 
@@ -19,32 +20,35 @@ def prefill_work(
     lengths: Lengths,
     chosen: Options,
     queries: int,
+    *,
     masked: bool,
-    transforms: bool,
+    has_variant: bool,
     why: str,
 ) -> Work:
     """Choose the kernel that `asked` stands for, and its tile."""
-    rows = tile_rows(queries, lengths.requests, chosen.group, chosen.head_dim)
+    dims = (chosen.head_dim, chosen.head_dim_v)
     choice = PREFILL.choose(
         op,
         device,
         asked,
-        chosen.head_dim,
+        *dims,
         chosen.group,
         chosen.positions,
         chosen.kv,
         # Who asks for a kernel gets it for few queries, too.
         asked == AUTO and queries * chosen.group <= FEW_ROWS * lengths.requests,
     )
-    work = Work(lengths, chosen, rows, masked, f"{why}; {choice.why}", choice.backend)
+    work = Work(lengths, chosen, 0, masked, f"{why}; {choice.why}", choice.backend)
     if choice.backend == "sm80":
-        return work
-    simple = not masked and not transforms and not chosen.soft_cap and chosen.positions == "NONE"
-    tile = sm90_tile(
-        chosen.head_dim,
+        rows = tile_rows(queries, lengths.requests, chosen.group, *dims, device)
+        return work._replace(rows=rows)
+    is_plain = chosen.soft_cap == 0.0 and chosen.positions == "NONE"
+    tile = choose(
+        *dims,
         group=chosen.group,
         sees_all=not chosen.causal and chosen.window_left < 0 and not lengths.page_size,
-        simple=simple,
+        simple=is_plain and not masked and not has_variant,
         copied=chosen.kv in EIGHTHS or gathers("sm90", lengths.page_size),
+        fp8=chosen.q in EIGHTHS,
     )
     return work._replace(rows=tile.rows, keys=tile.keys)

@@ -51,10 +51,11 @@ def check_tensors(
             f"{op}: argument '{place.argument}' has shape {tuple(kv_shape)}: {inner[0]} heads of "
             f"{inner[1]} values; plan() was told {options.kv_heads} of {options.head_dim}"
         )
-    if v.shape != kv_shape or v.dtype is not k.dtype:
+    if v.shape != (*kv_shape[:-1], options.head_dim_v) or v.dtype is not k.dtype:
         raise ValueError(
             f"{op}: keys have shape {tuple(kv_shape)} and dtype {k.dtype}, values "
-            f"{tuple(v.shape)} and {v.dtype}"
+            f"{tuple(v.shape)} and {v.dtype}; plan() was told heads of values of "
+            f"{options.head_dim_v}"
         )
     tokens = kv_shape[place.token_dim]
     if place.paged and tokens != lengths.page_size:

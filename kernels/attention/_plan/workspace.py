@@ -32,9 +32,9 @@ def integers(workspace: torch.Tensor) -> torch.Tensor:
     return workspace[: len(workspace) // 4 * 4].view(torch.int32)
 
 
-def partial_bytes(rows: int, kv_heads: int, head_dim: int) -> int:
+def partial_bytes(rows: int, kv_heads: int, head_dim_v: int) -> int:
     """Count the bytes of partial rows: a result and a sum for each head of keys."""
-    return 4 * rows * kv_heads * (head_dim + 1)
+    return 4 * rows * kv_heads * (head_dim_v + 1)
 
 
 class Partials:
@@ -46,11 +46,11 @@ class Partials:
         self.out: torch.Tensor | None = None
         self.lse: torch.Tensor | None = None
 
-    def fit(self, op: str, rows: int, kv_heads: int, head_dim: int) -> None:
+    def fit(self, op: str, rows: int, kv_heads: int, head_dim_v: int) -> None:
         if not rows:
             self.out = self.lse = None
             return
-        needed = partial_bytes(rows, kv_heads, head_dim)
+        needed = partial_bytes(rows, kv_heads, head_dim_v)
         memory = self._workspace
         if memory is None:
             memory = torch.empty(needed, dtype=torch.uint8, device=self._device)
@@ -61,5 +61,5 @@ class Partials:
                 "disable_split_kv=True"
             )
         numbers = memory[:needed].view(torch.float32)
-        between = rows * kv_heads * head_dim
+        between = rows * kv_heads * head_dim_v
         self.out, self.lse = numbers[:between], numbers[between:]

@@ -6,6 +6,8 @@ from typing import TypeAlias
 
 from fictl.trace import Const, Expr, Scalar, Tensor, Var
 
+from .._head_dims import MOST
+
 Axes: TypeAlias = dict[str, Const | Expr | Var]
 Inputs: TypeAlias = dict[str, Tensor | Scalar]
 
@@ -21,6 +23,11 @@ TOLERANCES = {
 HEADS: Axes = {
     "num_qo_heads": Const("heads of queries", "h"),
     "num_kv_heads": Const("heads of keys and values", "kv"),
+}
+# Of queries and keys, and of values: the sizes of a head.
+DIMS: Axes = {
+    "head_dim_qk": Const("elements a head of queries and keys", "d"),
+    "head_dim_vo": Const("elements a head of values", "dv"),
 }
 PAGES: Axes = {
     "requests": Var("requests"),
@@ -44,6 +51,12 @@ SINKS: Inputs = {
         ("num_qo_heads",), dtype="float32", optional=True, doc="logit of a key without a value"
     )
 }
+
+
+def of_dims(*names: str) -> tuple[str, ...]:
+    """Make the constraints of sizes of a head."""
+    return tuple(rule for name in names for rule in (f"8 <= {name} <= {MOST}", f"{name} % 8 == 0"))
+
 
 # What tests of attention cover, and traces do not; and what only FlashInfer has.
 CORNERS = ("return_lse", "kv_cache_sf")

@@ -25,7 +25,8 @@ def flops(inputs: Mapping[str, Any], q_lens: list[int], kv_lens: list[int]) -> i
         seen(n, m, bool(causal), int(window)) for n, m in zip(q_lens, kv_lens, strict=True)
     )
     scores = counted if mask is None else int(mask.sum())
-    return 4 * scores * q.shape[-2] * q.shape[-1]
+    v: torch.Tensor = inputs.get("v", q)
+    return 2 * scores * q.shape[-2] * (q.shape[-1] + v.shape[-1])
 
 
 def moved(inputs: Mapping[str, Any], slots: int, kv: torch.Tensor) -> int:

@@ -44,7 +44,7 @@ def attention(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Attend one request: (out, lse). q: (n, heads, dim); k, v: (m, kv_heads, dim); mask: (n, m).
 
-    The queries are the last of the keys. rope: (scale, theta). lse is of base 2. A row without
+    v may have another dim, which is that of out. The queries are the last of the keys. rope: (scale, theta). lse is of base 2. A row without
     keys is 0, its lse -inf.
     """
     q, k, v = q.double(), k.double(), v.double()
@@ -54,7 +54,7 @@ def attention(
     if rope is not None:
         q, k = _turned(q, places, *rope), _turned(k, keys, *rope)
     q = q.view(n, kv_heads, heads // max(kv_heads, 1), dim)
-    out, lse = torch.zeros_like(q), q.new_zeros(q.shape[:-1])
+    out, lse = q.new_zeros((*q.shape[:-1], v.shape[-1])), q.new_zeros(q.shape[:-1])
     step = max(1, _MOST_SCORES // max(heads * m, 1))
     for begin in range(0, n, step):
         rows = slice(begin, begin + step)
@@ -127,6 +127,7 @@ def batch_ragged(
     num_qo_heads: int,
     num_kv_heads: int,
     head_dim_qk: int,
+    head_dim_vo: int,
     custom_mask: torch.Tensor | None,
     causal: bool,
     window_left: int,
@@ -136,7 +137,7 @@ def batch_ragged(
     v: torch.Tensor,
     sinks: torch.Tensor | None,
 ) -> torch.Tensor:
-    out = torch.zeros_like(q, dtype=torch.float64)
+    out = q.new_zeros((*q.shape[:-1], v.shape[-1]), dtype=torch.float64)
     starts, ends, at = qo_indptr.tolist(), kv_indptr.tolist(), 0
     for i in range(len(starts) - 1):
         mine, keys = slice(starts[i], starts[i + 1]), slice(ends[i], ends[i + 1])

@@ -16,6 +16,7 @@ from .._arguments.numbers import Number, scale
 from .._arguments.options import Heads, Options, options
 from .._arguments.refusals import OTHER_KERNELS, refuse_given
 from .._backends import DECODE, check_backend
+from .._head_dims import cuda_cores_misfit
 from .._plan.attention import Attention, Work
 from .._plan.lengths import Indices, Lengths, lengths
 from .._plan.tensors import Place
@@ -224,7 +225,9 @@ class DecodeWrapper:
         choice = self._choose(chosen, q_len)
         batch = table.lengths(self._op, q_len)
         on_tensor_cores = choice.backend == "tensor_cores"
-        rows = decode_rows(chosen.group, q_len, chosen.head_dim, on_tensor_cores)
+        rows = decode_rows(
+            chosen.group, q_len, chosen.head_dim, on_tensor_cores, chosen.head_dim_v, self.device
+        )
         return choice, Work(batch, chosen, rows, False, choice.why)
 
     def _choose(self, chosen: Options, q_len: int) -> PlannedChoice:
@@ -232,7 +235,13 @@ class DecodeWrapper:
             raise ValueError(f"{self._op}: argument 'q_len_per_req' is {q_len}; it is 1 or more")
         if self._used and self._graph:
             return PlannedChoice(self._used, "as the first plan() for CUDA graphs")
-        return DECODE.choose(self._op, self.device, self._asked, chosen.group, q_len)
+        misfit = cuda_cores_misfit(
+            chosen.head_dim,
+            chosen.head_dim_v,
+            kv_bytes=chosen.kv.itemsize,
+            rope=chosen.positions == "ROPE_LLAMA",
+        )
+        return DECODE.choose(self._op, self.device, self._asked, chosen.group, q_len, misfit)
 
     def _options(
         self, heads: Heads, dtypes: StatedDtypes, q_len: int, scores: Mapping[str, Any]

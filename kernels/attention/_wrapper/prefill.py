@@ -87,12 +87,7 @@ class PrefillWrapper:
     def _options(
         self, heads: Heads, head_dim_vo: int | None, dtypes: Dtypes, **scores: Any
     ) -> Options:
-        if head_dim_vo not in (None, heads.dim):
-            raise NotImplementedError(
-                f"{self._op}: argument 'head_dim_vo' is {head_dim_vo}, 'head_dim_qk' {heads.dim}; "
-                "kernels here take heads of values as long as those of keys"
-            )
-        return options(self._op, heads, dtypes, **scores)
+        return options(self._op, heads._replace(dim_v=head_dim_vo or 0), dtypes, **scores)
 
     def _work(self, lengths: Lengths, chosen: Options, masked: bool, seen: str = "") -> Work:
         queries = lengths.requests * lengths.q_len
@@ -106,9 +101,9 @@ class PrefillWrapper:
             lengths,
             chosen,
             queries,
-            masked,
-            self._has_variant or bool(seen),
-            why,
+            masked=masked,
+            has_variant=self._has_variant or bool(seen),
+            why=why,
         )
         return work._replace(seen=seen)
 

@@ -40,4 +40,9 @@ def parts(op: str, device: torch.device, batch: Lengths, chosen: Options) -> Ite
         count = int(queries[picked].sum())
         why = f"{count} queries of {int(picked.sum())} of {len(queries)} requests"
         part = pick(batch, picked)
-        yield Part(short, prefill_work(op, device, AUTO, part, chosen, count, False, False, why))
+        yield Part(
+            short,
+            prefill_work(
+                op, device, AUTO, part, chosen, count, masked=False, has_variant=False, why=why
+            ),
+        )

@@ -67,21 +67,16 @@ class BatchAttention:
             for; what is on the GPU comes in one copy.
         kv_indices: int32: the pages of all requests.
         kv_len_arr: (requests,), int32: how many keys each request has.
-        head_dim_vo: head_dim_qk.
+        head_dim_qk, head_dim_vo: sizes of a head of queries and keys, and of values.
         causal: the queries are the last of the keys, and a query sees none after its own.
         sm_scale: of the scores; None is 1 / sqrt(head_dim_qk). logits_soft_cap: keep scores within
             it; None and 0 do not.
         use_profiler: FlashInfer's own, which is refused.
         """
         refuse_given(self._op, "`fictl profile` profiles kernels", use_profiler=use_profiler)
-        if head_dim_vo != head_dim_qk:
-            raise NotImplementedError(
-                f"{self._op}: argument 'head_dim_vo' is {head_dim_vo}, 'head_dim_qk' {head_dim_qk}; "
-                "kernels here take heads of values as long as those of keys"
-            )
         chosen = options(
             self._op,
-            Heads(num_qo_heads, num_kv_heads, head_dim_qk),
+            Heads(num_qo_heads, num_kv_heads, head_dim_qk, head_dim_vo),
             dtypes_of(self._op, q_data_type, kv_data_type, None),
             causal=causal,
             window_left=-1,

@@ -12,7 +12,8 @@ from .._arguments.head_scales import NO_SCALES
 from .._arguments.options import Options
 from .._backends import AUTO, PREFILL
 from .._config import Config
-from .._tiles import SM90_BLOCKS, Tile, rows_in_use, sm90_tile, tile_rows
+from .._sm90_tiles import choose, of_blocks, rows_in_use
+from .._tiles import Tile, tile_rows
 
 _ITEM, _MERGE = 12, 8  # numbers of int32, as work.cuh has them
 _FEW_ROWS = 16
@@ -44,23 +45,25 @@ def tiling(
     op: str, device: torch.device, asked: str, chosen: Options, queries: int, blocks: int
 ) -> Tiling:
     """Choose the kernel for so many blocks of queries, and its tile."""
-    rows = tile_rows(queries, max(blocks, 1), chosen.group, chosen.head_dim)
-    facts = (chosen.head_dim, chosen.group, chosen.positions, chosen.kv)
+    dims = (chosen.head_dim, chosen.head_dim_v)
+    rows = tile_rows(queries, max(blocks, 1), chosen.group, *dims, device)
     # Who asks for a kernel gets it for small blocks, too.
     few = asked == AUTO and rows <= _FEW_ROWS
-    backend = PREFILL.choose(op, device, asked, *facts, few).backend
-    tile = _sm90_tile(chosen, rows) if backend == "sm90" else None
-    if tile is None:
+    facts = (*dims, chosen.group, chosen.positions, chosen.kv, few)
+    backend = PREFILL.choose(op, device, asked, *facts).backend
+    if backend == "sm80":
         return Tiling(backend, rows, rows)
-    return Tiling(backend, tile.rows, rows_in_use(tile.rows, chosen.group, backend), tile.keys)
+    tile = _sm90_tile(chosen, rows)
+    return Tiling(backend, tile.rows, rows_in_use(tile.rows, chosen.group), tile.keys)
 
 
 def _sm90_tile(chosen: Options, rows: int) -> Tile:
     """Choose the least tile that holds so many rows: that of one warpgroup, if it does."""
-    for tile in SM90_BLOCKS:
-        if chosen.head_dim in tile.head_dims and max(rows, chosen.group) <= tile.rows:
+    dims = (chosen.head_dim, chosen.head_dim_v)
+    for tile in of_blocks(*dims):
+        if max(rows, chosen.group) <= tile.rows:
             return tile
-    return sm90_tile(chosen.head_dim, group=chosen.group, sees_all=False, simple=False, copied=True)
+    return choose(*dims, group=chosen.group, sees_all=False, simple=False, copied=True, fp8=False)
 
 
 def no_items(count: int, device: torch.device) -> torch.Tensor:
@@ -76,6 +79,7 @@ def config_of(chosen: Options, tile: Tiling, masked: bool) -> Config:
         chosen.o,
         chosen.head_dim,
         paged=False,
+        head_dim_v=chosen.head_dim_v,
         rows=tile.rows,
         soft_cap=chosen.soft_cap > 0.0,
         custom_mask=masked,

@@ -108,6 +108,8 @@ class MultiLevelCascadeAttentionWrapper:
         rope_theta: float | None = None,
         q_data_type: str | torch.dtype = "float16",
         kv_data_type: str | torch.dtype | None = None,
+        *,
+        head_dim_vo: int | None = None,
     ) -> None:
         """Share out the work of all levels, for any number of run().
 
@@ -121,6 +123,7 @@ class MultiLevelCascadeAttentionWrapper:
         paged_kv_last_page_len: (requests,): keys of each request's last page; 0 if it has no pages.
         causal: in the last level, whose keys come last, a query sees none after its own.
         sm_scale: of the scores; None is 1 / sqrt(head_dim).
+        head_dim_vo: the size of a head of values; None is head_dim.
         """
         levels = each_level(
             len(self._levels),
@@ -151,6 +154,7 @@ class MultiLevelCascadeAttentionWrapper:
                     rope_theta=rope_theta,
                     q_data_type=q_data_type,
                     kv_data_type=kv_data_type,
+                    head_dim_vo=head_dim_vo,
                 )
 
     @op(
@@ -213,6 +217,7 @@ class BatchDecodeWithSharedPrefixPagedKVCacheWrapper:
         data_type: str | torch.dtype = "float16",
         *,
         q_data_type: str | torch.dtype | None = None,
+        head_dim_vo: int | None = None,
     ) -> None:
         """Share out the work on the requests' own keys, for any number of run().
 
@@ -220,6 +225,7 @@ class BatchDecodeWithSharedPrefixPagedKVCacheWrapper:
         unique_kv_indices: the pages, int32.
         unique_kv_last_page_len: (requests,), int32: keys of the last page; 0 if there are no pages.
         data_type: of the keys. q_data_type: of the queries; None is data_type.
+        head_dim_vo: the size of a head of values; None is head_dim.
         """
         with Renaming(_OF_OWN):
             self._unique.plan(
@@ -232,6 +238,7 @@ class BatchDecodeWithSharedPrefixPagedKVCacheWrapper:
                 page_size,
                 q_data_type=q_data_type or data_type,
                 kv_data_type=data_type,
+                head_dim_vo=head_dim_vo,
             )
 
     @op(
@@ -303,6 +310,7 @@ class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
         *,
         q_data_type: str | torch.dtype = "float16",
         kv_data_type: str | torch.dtype | None = None,
+        head_dim_vo: int | None = None,
     ) -> None:
         """Share out the work on the requests' own keys, for any number of run().
 
@@ -311,6 +319,7 @@ class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
         paged_kv_indices: the pages, int32.
         paged_kv_last_page_len: (requests,), int32: keys of the last page; 0 if there are no pages.
         kv_data_type: None is q_data_type.
+        head_dim_vo: the size of a head of values; None is head_dim.
         """
         self._unique.plan(
             qo_indptr,
@@ -323,6 +332,7 @@ class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
             page_size,
             q_data_type=q_data_type,
             kv_data_type=kv_data_type,
+            head_dim_vo=head_dim_vo,
         )
 
     @op(

@@ -11,7 +11,7 @@ import torch
 
 from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
 
-from .._trace.axes import HEAD_COUNTS, HEADS, PAGES, TOLERANCES, Axes, Inputs
+from .._trace.axes import HEAD_COUNTS, HEADS, PAGES, TOLERANCES, Axes, Inputs, of_dims
 from .._trace.cost import moved
 from .._trace.inputs import cache_lengths, levels_init, paged_init, unique_init, workspace
 
@@ -215,7 +215,7 @@ _SHARED_KEYS: Inputs = {
 _POSSIBLE = (
     "num_qo_heads % num_kv_heads == 0",
     "num_kv_heads >= 1",
-    "head_dim in (64, 128, 256)",
+    *of_dims("head_dim"),
     "pages >= used_pages",
     "page_size >= 1",
     "requests >= 1 or tokens == 0 == used_pages",
@@ -243,7 +243,7 @@ MultiLevelCascadeAttentionWrapper = TraceTemplate(
     init=levels_init,
     bind=_bind_levels,
     bytes=_levels_bytes,
-    at_default=("use_fp16_qk_reduction", "window_left"),
+    at_default=("use_fp16_qk_reduction", "window_left", "head_dim_vo"),
     op_type="gqa_paged",
     description="Attention over keys that requests share in levels.",
 )
@@ -265,6 +265,7 @@ BatchDecodeWithSharedPrefixPagedKVCacheWrapper = TraceTemplate(
     init=unique_init,
     bind=_bind_decode,
     bytes=_shared_bytes,
+    at_default=("head_dim_vo",),
     op_type="gqa_paged",
     description="Attention of one query a request over shared keys and its own.",
 )
@@ -288,7 +289,7 @@ BatchPrefillWithSharedPrefixPagedKVCacheWrapper = TraceTemplate(
     init=paged_init,
     bind=_bind_prefill,
     bytes=_shared_bytes,
-    at_default=("use_fp16_qk_reduction",),
+    at_default=("use_fp16_qk_reduction", "head_dim_vo"),
     op_type="gqa_paged",
     description="Attention of several queries a request over shared keys and its own.",
 )

@@ -72,6 +72,7 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
         *,
         window_right: int = 0,
         is_causal: bool | None = None,
+        head_dim_vo: int | None = None,
     ) -> None:
         """Share out a batch's work, for any number of run().
 
@@ -91,12 +92,13 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
         q_len_per_req: queries of each request, the last of its keys; of several, each sees the keys
             up to its own.
         window_right, is_causal: only what q_len_per_req implies.
+        head_dim_vo: the size of a head of values; None is head_dim.
         block_tables: ignored. The other arguments are single_decode_with_kv_cache's.
         """
         refuse_given(self._op, "no query sees keys after its own", window_right=window_right)
         self._plan(
             PageTable(indptr, indices, last_page_len, seq_lens, page_size),
-            Heads(num_qo_heads, num_kv_heads, head_dim),
+            Heads(num_qo_heads, num_kv_heads, head_dim, head_dim_vo or 0),
             StatedDtypes(q_data_type, kv_data_type, o_data_type, data_type),
             q_len_per_req,
             is_causal=is_causal,
@@ -137,11 +139,13 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
         fixed_split_size: int | None = None,
         disable_split_kv: bool = False,
         q_len_per_req: int = 1,
+        *,
+        head_dim_vo: int | None = None,
     ) -> tuple[int, int]:
         """Count the bytes that plan() of the same needs: of floats, and of the list of work."""
         return self._workspace_bytes(
             PageTable(indptr, indices, last_page_len, seq_lens, page_size),
-            Heads(num_qo_heads, num_kv_heads, head_dim),
+            Heads(num_qo_heads, num_kv_heads, head_dim, head_dim_vo or 0),
             StatedDtypes(q_data_type, kv_data_type, o_data_type, data_type),
             q_len_per_req,
             window_left=window_left,
@@ -272,6 +276,7 @@ class CUDAGraphBatchDecodeWithPagedKVCacheWrapper(BatchDecodeWithPagedKVCacheWra
         *,
         window_right: int = 0,
         is_causal: bool | None = None,
+        head_dim_vo: int | None = None,
     ) -> None:
         """Plan like BatchDecodeWithPagedKVCacheWrapper.plan."""
         super().plan(
@@ -300,6 +305,7 @@ class CUDAGraphBatchDecodeWithPagedKVCacheWrapper(BatchDecodeWithPagedKVCacheWra
             q_len_per_req,
             window_right=window_right,
             is_causal=is_causal,
+            head_dim_vo=head_dim_vo,
         )
 
     begin_forward = plan

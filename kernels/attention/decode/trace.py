@@ -20,6 +20,7 @@ from .._trace.axes import (
     TOLERANCES,
     Axes,
     Inputs,
+    of_dims,
 )
 from .._trace.cost import flops, moved
 from .._trace.inputs import cache_lengths, check_table, decode_init, workspace
@@ -75,7 +76,7 @@ def _bound(wrapper: Any, inputs: Mapping[str, Any]) -> tuple[Callable[[], Any], 
 
 
 _DIM: Axes = {"head_dim": Const("values a head", "d")}
-_GROUPS = ("num_qo_heads % num_kv_heads == 0", "num_kv_heads >= 1", "head_dim in (64, 128, 256)")
+_GROUPS = ("num_qo_heads % num_kv_heads == 0", "num_kv_heads >= 1", *of_dims("head_dim"))
 
 _PAGED: Inputs = {
     "indptr": Tensor(("len_indptr",), dtype="int32", doc="where a request's pages begin"),
@@ -99,6 +100,7 @@ _CORNERS = (
     "disable_split_kv",
     "q_len_per_req",
     "window_right",
+    "head_dim_vo",
 )
 
 BatchDecodeWithPagedKVCacheWrapper = TraceTemplate(

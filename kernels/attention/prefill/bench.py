@@ -16,6 +16,8 @@ from .._trace.torch_attention import attend, gatherer, paged_lengths
 # requests, length, heads of queries, of keys and values
 _LONG = ((2, 8192, 16, 16), (1, 16384, 16, 16), (8, 2048, 16, 16), (4, 4096, 32, 8))
 _DIM, _PAGE = 128, 16
+# Sizes of heads of keys and of values: of DeepSeek's prefill, and of what encodes images.
+_MLA, _VISION = (192, 128), ((72, 72), (80, 80))
 _RAGGED, _PAGED = "BatchPrefillWithRaggedKVCacheWrapper", "BatchPrefillWithPagedKVCacheWrapper"
 
 
@@ -28,6 +30,9 @@ def cases() -> Iterator[Case]:
     yield _ragged(*_LONG[0], logits_soft_cap=30.0)
     yield _ragged(*_LONG[0], window_left=1023)
     yield _ragged(*_LONG[0], passing=("custom_mask",))
+    yield _ragged(*_LONG[0], dims=_MLA)
+    for dims in _VISION:
+        yield _ragged(64, 576, 16, 16, dims=dims, causal=False)
     yield _paged(*_LONG[3])
 
 
@@ -53,6 +58,7 @@ def _odd_ragged(tokens: int, kv_tokens: int, requests: int) -> Case:
         "num_qo_heads": 6,
         "num_kv_heads": 2,
         "head_dim_qk": _DIM,
+        "head_dim_vo": _DIM,
     }
     return Case(_RAGGED, sizes, "bfloat16")
 
@@ -63,6 +69,7 @@ def _ragged(
     heads: int,
     kv_heads: int,
     passing: tuple[str, ...] = (),
+    dims: tuple[int, int] = (_DIM, _DIM),
     **scalars: float,
 ) -> Case:
     tokens = requests * length
@@ -72,7 +79,8 @@ def _ragged(
         "kv_tokens": tokens,
         "num_qo_heads": heads,
         "num_kv_heads": kv_heads,
-        "head_dim_qk": _DIM,
+        "head_dim_qk": dims[0],
+        "head_dim_vo": dims[1],
     }
     if passing:
         sizes["mask_bits"] = requests * length**2

@@ -90,7 +90,7 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
         qo_indptr, kv_indptr: (requests + 1,), int32: where the queries and the keys of each request
             begin, and where the last ones end. On the CPU nothing is waited for; on the GPU, one
             copy of both.
-        head_dim_vo: head_dim_qk, if it is given.
+        head_dim_vo: the size of a head of values, and of out; None is head_dim_qk.
         custom_mask: bool, the (queries, keys) of each request flattened, one request after the other.
         packed_custom_mask: the same in bits, each request from a byte of its own on, as
             segment_packbits(..., bitorder="little") packs them.
@@ -178,12 +178,13 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
     ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """Attention of the planned batch.
 
-        q: (queries, num_qo_heads, head_dim), as plan() was told.
-        k, v: (keys, num_kv_heads, head_dim), or (num_kv_heads, keys, head_dim) where the layout is
-            "HND"; at least as many keys as kv_indptr says. q, k, v and out: last dimension
-            contiguous, any stride for tokens and heads.
+        q: (queries, num_qo_heads, head_dim_qk), as plan() was told.
+        k, v: (keys, num_kv_heads, head_dim_qk) and (…, head_dim_vo), or (num_kv_heads, keys, …) where
+            the layout is "HND"; at least as many keys as kv_indptr says. q, k, v and out: last
+            dimension contiguous, any stride for tokens and heads.
         scale_q, scale_k, scale_v: of q, k and v of fp8: (num_qo_heads,) and (num_kv_heads,) of
             fp32, or (1,) or a number for all heads. None is 1.
+        out: (queries, num_qo_heads, head_dim_vo). None allocates it.
         q_scale, k_scale, v_scale: further factors, of scores and of out: numbers, or tensors of
             one element, which are waited for. o_scale is FlashInfer's own, and refused.
         lse_base: "log2" or "ln".
@@ -360,11 +361,11 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedPrefill):
     ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """Attention of the planned batch.
 
-        q: (queries, num_qo_heads, head_dim), as plan() was told.
-        paged_kv_cache: keys and values, (pages, 2, page_size, num_kv_heads, head_dim), or a tuple of
-            keys and of values, (pages, page_size, num_kv_heads, head_dim) each; page_size stands
-            after num_kv_heads where the layout is "HND". Last dimension contiguous, any stride for
-            pages, slots and heads.
+        q: (queries, num_qo_heads, head_dim_qk), as plan() was told.
+        paged_kv_cache: keys and values, (pages, 2, page_size, num_kv_heads, head_dim_qk), or a tuple
+            of keys and of values, (pages, page_size, num_kv_heads, head_dim_qk or head_dim_vo) each;
+            page_size stands after num_kv_heads where the layout is "HND". Last dimension
+            contiguous, any stride for pages, slots and heads.
         window_left: plan()'s, if it is given.
         skip_softmax_threshold_scale_factor, use_fp16_softmax, uses_spcompress: FlashInfer's own,
             which are refused. The others are BatchPrefillWithRaggedKVCacheWrapper.run's.

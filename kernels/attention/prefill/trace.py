@@ -12,6 +12,7 @@ from fictl.trace import Const, Expr, Scalar, Tensor, TraceTemplate, Var
 from .._trace import reference
 from .._trace.axes import (
     CAUSAL,
+    DIMS,
     HEAD_COUNTS,
     HEADS,
     PAGES,
@@ -20,6 +21,7 @@ from .._trace.axes import (
     SINKS,
     TOLERANCES,
     Axes,
+    of_dims,
 )
 from .._trace.cost import flops, moved
 from .._trace.inputs import cache_lengths, check_table, paged_init, ragged_init, workspace
@@ -86,7 +88,7 @@ def _bind_paged(inputs: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[],
 
 
 _DIM: Axes = {"head_dim_qk": Const("values a head", "d")}
-_GROUPS = ("num_qo_heads % num_kv_heads == 0", "num_kv_heads >= 1", "head_dim_qk in (64, 128, 256)")
+_GROUPS = ("num_qo_heads % num_kv_heads == 0", "num_kv_heads >= 1", *of_dims("head_dim_qk"))
 
 BatchPrefillWithRaggedKVCacheWrapper = TraceTemplate(
     axes={
@@ -96,13 +98,14 @@ BatchPrefillWithRaggedKVCacheWrapper = TraceTemplate(
         "kv_tokens": Var("keys of all requests"),
         "mask_bits": Var("scores of all requests"),
         **HEADS,
-        **_DIM,
+        **DIMS,
     },
     inputs={
         "qo_indptr": Tensor(("len_indptr",), dtype="int32", doc="where a request's queries begin"),
         "kv_indptr": Tensor(("len_indptr",), dtype="int32", doc="where its keys begin"),
         **HEAD_COUNTS,
-        "head_dim_qk": Scalar("int32", doc="values a head"),
+        "head_dim_qk": Scalar("int32", doc="elements a head of queries and keys"),
+        "head_dim_vo": Scalar("int32", doc="elements a head of values"),
         "custom_mask": Tensor(
             ("mask_bits",), dtype="bool", optional=True, doc="what is seen; causal is not asked"
         ),
@@ -110,12 +113,12 @@ BatchPrefillWithRaggedKVCacheWrapper = TraceTemplate(
         **SCORES,
         "q": Tensor(("tokens", "num_qo_heads", "head_dim_qk")),
         "k": Tensor(("kv_tokens", "num_kv_heads", "head_dim_qk"), dtype_from="q"),
-        "v": Tensor(("kv_tokens", "num_kv_heads", "head_dim_qk"), dtype_from="q"),
+        "v": Tensor(("kv_tokens", "num_kv_heads", "head_dim_vo"), dtype_from="q"),
         **SINKS,
     },
-    outputs={"out": Tensor(("tokens", "num_qo_heads", "head_dim_qk"), dtype_from="q")},
+    outputs={"out": Tensor(("tokens", "num_qo_heads", "head_dim_vo"), dtype_from="q")},
     reference=reference.batch_ragged,
-    constraints=_GROUPS,
+    constraints=(*_GROUPS, *of_dims("head_dim_vo")),
     tolerances=TOLERANCES,
     init=ragged_init,
     validate=_validate_ragged,

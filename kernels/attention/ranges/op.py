@@ -26,8 +26,8 @@ class BatchPrefillWithCausalBidirectionalRangesWrapper(PagedPrefill):
     float_workspace_buffer, kv_layout, use_cuda_graph and the buffers:
         BatchPrefillWithPagedKVCacheWrapper's.
     pos_encoding_mode: "NONE".
-    q_data_type, kv_data_type, o_data_type, head_dim_qk, head_dim_vo: plan()'s, where it says nothing
-        of them.
+    q_data_type, kv_data_type, o_data_type: plan()'s, where it says nothing of them. head_dim_qk and
+        head_dim_vo are plan()'s alone: nothing is compiled before.
     """
 
     kernel = BatchPrefillWithPagedKVCacheWrapper.kernel
@@ -60,7 +60,6 @@ class BatchPrefillWithCausalBidirectionalRangesWrapper(PagedPrefill):
         )
         self._positions = pos_encoding_mode
         self._dtypes = dtypes_of(self._op, q_data_type, kv_data_type, o_data_type)
-        self._dim_v = head_dim_vo
 
     def plan(
         self,
@@ -98,7 +97,7 @@ class BatchPrefillWithCausalBidirectionalRangesWrapper(PagedPrefill):
 
         custom_mask, packed_custom_mask, causal, window_left and the arguments of several items: other
             masks, which are refused: run() says what is seen.
-        q_data_type, kv_data_type, o_data_type, head_dim_vo: None is what the wrapper was made with.
+        q_data_type, kv_data_type, o_data_type: None is what the wrapper was made with.
         The other arguments are BatchPrefillWithPagedKVCacheWrapper.plan()'s. Every key is walked
         over, since any may be in a range.
         """

@@ -65,9 +65,9 @@ def attend_one(
         one,
         chosen,
         q.shape[0],
-        mask is not None,
-        variant is not None,
-        why,
+        masked=mask is not None,
+        has_variant=variant is not None,
+        why=why,
     )
     counts = attention.plan(work)
     if mask is not None:

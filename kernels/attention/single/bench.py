@@ -23,7 +23,8 @@ def cases() -> Iterator[Case]:
     yield from _prefill(4097, 4097, 20, 4)
     for length, heads, kv_heads in ((17, 4, 2), (1111, 4, 2), (131072, 64, 8), (8191, 32, 32)):
         sizes = {"kv_len": length, "num_qo_heads": heads, "num_kv_heads": kv_heads}
-        yield Case("single_decode_with_kv_cache", {**sizes, "head_dim": _DIM}, "bfloat16")
+        dims = {"head_dim": _DIM, "head_dim_vo": _DIM}
+        yield Case("single_decode_with_kv_cache", {**sizes, **dims}, "bfloat16")
 
 
 def _prefill(qo_len: int, kv_len: int, heads: int, kv_heads: int) -> Iterator[Case]:
@@ -33,6 +34,7 @@ def _prefill(qo_len: int, kv_len: int, heads: int, kv_heads: int) -> Iterator[Ca
         "num_qo_heads": heads,
         "num_kv_heads": kv_heads,
         "head_dim_qk": _DIM,
+        "head_dim_vo": _DIM,
     }
     for function in ("single_prefill_with_kv_cache", "single_prefill_with_kv_cache_return_lse"):
         yield Case(function, sizes, "bfloat16")

@@ -66,10 +66,12 @@ def single_prefill_with_kv_cache(
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Attention of one request's queries, which are the last of its keys; without keys it is 0.
 
-    q: (qo_len, num_qo_heads, head_dim), fp16, bf16 or fp8; head_dim is 64, 128 or 256. q, k, v and out:
-        last dimension contiguous, any stride for tokens and heads.
+    q: (qo_len, num_qo_heads, head_dim), fp16, bf16 or fp8; head_dim is a multiple of 8 up to 512, or
+        of 16 where keys are of fp8. q, k, v and out: last dimension contiguous, any stride for tokens
+        and heads.
     k, v: (kv_len, num_kv_heads, head_dim), or (num_kv_heads, kv_len, head_dim) where kv_layout is
-        "HND"; of q's dtype, or fp8. num_qo_heads is a multiple of num_kv_heads.
+        "HND"; of q's dtype, or fp8. num_qo_heads is a multiple of num_kv_heads. Heads of values may
+        be of another size, which is that of out.
     scale_q, scale_k, scale_v: of q, k and v of fp8: (num_qo_heads,) and (num_kv_heads,) of fp32, or
         (1,) or a number for all heads. None is 1.
     o_dtype: dtype of out, fp16 or bf16. None is q's, and fp16 where q is of fp8.
@@ -86,7 +88,7 @@ def single_prefill_with_kv_cache(
     return_lse: return (out, lse).
     k_scale, v_scale: further factors of scores and of out: numbers, or tensors of one element, which
         are waited for.
-    out: like q. None allocates it.
+    out: (qo_len, num_qo_heads, head_dim of v). None allocates it.
     lse: (qo_len, num_qo_heads), fp32: log2 of the sum of the exponentials; -inf where a query sees
         no key. None allocates it if asked for.
     sinks: (num_qo_heads,): the logit of a key without a value.
@@ -100,7 +102,7 @@ def single_prefill_with_kv_cache(
     kv_len, kv_heads = shape_of_keys(name, q, k, hnd)
     chosen = options(
         name,
-        Heads(q.shape[1], kv_heads, q.shape[2]),
+        Heads(q.shape[1], kv_heads, q.shape[2], v.shape[-1] if v.ndim else 0),
         Dtypes(q.dtype, k.dtype, o_dtype or (torch.float16 if q.dtype in EIGHTHS else q.dtype)),
         causal=causal,
         window_left=window_left,
@@ -241,15 +243,16 @@ def single_decode_with_kv_cache(
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Attention of one query, whose key is the last.
 
-    q: (num_qo_heads, head_dim), fp16 or bf16; head_dim is 64, 128 or 256. q, k, v and out: last
-        dimension contiguous, any stride for tokens and heads.
+    q: (num_qo_heads, head_dim), fp16 or bf16; head_dim is a multiple of 8 up to 512, or of 16 where
+        keys are of fp8. q, k, v and out: last dimension contiguous, any stride for tokens and heads.
     k, v: (kv_len, num_kv_heads, head_dim), or (num_kv_heads, kv_len, head_dim) where kv_layout is
-        "HND"; of q's dtype, or fp8. num_qo_heads is a multiple of num_kv_heads.
+        "HND"; of q's dtype, or fp8. num_qo_heads is a multiple of num_kv_heads. Heads of values may
+        be of another size, which is that of out.
     use_tensor_cores: ignored; tensor cores are faster for any number of heads.
     q_scale, k_scale, v_scale: further factors, of scores and of out: numbers, or tensors of one
         element, which are waited for.
     return_lse: return (out, lse).
-    out: like q. None allocates it.
+    out: (num_qo_heads, head_dim of v). None allocates it.
     lse: (num_qo_heads,), fp32. None allocates it if asked for. The other arguments are
         single_prefill_with_kv_cache's.
     """
@@ -263,7 +266,7 @@ def single_decode_with_kv_cache(
     _, kv_heads = shape_of_keys(name, queries, k, hnd)
     chosen = options(
         name,
-        Heads(q.shape[0], kv_heads, q.shape[1]),
+        Heads(q.shape[0], kv_heads, q.shape[1], v.shape[-1] if v.ndim else 0),
         Dtypes(q.dtype, k.dtype, q.dtype),
         causal=False,
         window_left=window_left,

@@ -8,7 +8,17 @@ from typing import Any
 from fictl.trace import Const, Tensor, TraceTemplate, Var
 
 from .._trace import reference
-from .._trace.axes import CAUSAL, HEADS, PREFILL_CORNERS, SCORES, TOLERANCES, Axes, Inputs
+from .._trace.axes import (
+    CAUSAL,
+    DIMS,
+    HEADS,
+    PREFILL_CORNERS,
+    SCORES,
+    TOLERANCES,
+    Axes,
+    Inputs,
+    of_dims,
+)
 from .._trace.cost import flops
 from .._trace.inputs import single_init
 
@@ -21,19 +31,15 @@ def _decode_flops(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
     return flops(inputs, [1], [sizes["kv_len"]])
 
 
-_DIM: Axes = {"head_dim_qk": Const("values a head", "d")}
-_SINGLE: Axes = {"qo_len": Var("queries"), "kv_len": Var("keys"), **HEADS, **_DIM}
+_SINGLE: Axes = {"qo_len": Var("queries"), "kv_len": Var("keys"), **HEADS, **DIMS}
 _SINGLE_QKV: Inputs = {
     "q": Tensor(("qo_len", "num_qo_heads", "head_dim_qk")),
     "k": Tensor(("kv_len", "num_kv_heads", "head_dim_qk"), dtype_from="q"),
-    "v": Tensor(("kv_len", "num_kv_heads", "head_dim_qk"), dtype_from="q"),
+    "v": Tensor(("kv_len", "num_kv_heads", "head_dim_vo"), dtype_from="q"),
 }
-_GROUPS = ("num_qo_heads % num_kv_heads == 0", "num_kv_heads >= 1", "head_dim_qk in (64, 128, 256)")
-_DECODE_GROUPS = (
-    "num_qo_heads % num_kv_heads == 0",
-    "num_kv_heads >= 1",
-    "head_dim in (64, 128, 256)",
-)
+_POSSIBLE = ("num_qo_heads % num_kv_heads == 0", "num_kv_heads >= 1")
+_GROUPS = (*_POSSIBLE, *of_dims("head_dim_qk", "head_dim_vo"))
+_DECODE_GROUPS = (*_POSSIBLE, *of_dims("head_dim", "head_dim_vo"))
 
 _SINGLE_CORNERS = ("scale_q", "scale_k", "scale_v", "k_scale", "v_scale", "sinks")
 
@@ -50,7 +56,7 @@ single_prefill_with_kv_cache = TraceTemplate(
         **CAUSAL,
         **SCORES,
     },
-    outputs={"out": Tensor(("qo_len", "num_qo_heads", "head_dim_qk"), dtype_from="q")},
+    outputs={"out": Tensor(("qo_len", "num_qo_heads", "head_dim_vo"), dtype_from="q")},
     reference=reference.single_prefill,
     constraints=_GROUPS,
     tolerances=TOLERANCES,
@@ -65,7 +71,7 @@ single_prefill_with_kv_cache_return_lse = TraceTemplate(
     axes=_SINGLE,
     inputs={**_SINGLE_QKV, **CAUSAL, **SCORES},
     outputs={
-        "out": Tensor(("qo_len", "num_qo_heads", "head_dim_qk"), dtype_from="q"),
+        "out": Tensor(("qo_len", "num_qo_heads", "head_dim_vo"), dtype_from="q"),
         "lse": Tensor(("qo_len", "num_qo_heads"), dtype="float32"),
     },
     reference=reference.single_prefill_lse,
@@ -78,14 +84,19 @@ single_prefill_with_kv_cache_return_lse = TraceTemplate(
 )
 
 single_decode_with_kv_cache = TraceTemplate(
-    axes={"kv_len": Var("keys"), **HEADS, "head_dim": Const("values a head", "d")},
+    axes={
+        "kv_len": Var("keys"),
+        **HEADS,
+        "head_dim": Const("elements a head of queries and keys", "d"),
+        "head_dim_vo": DIMS["head_dim_vo"],
+    },
     inputs={
         "q": Tensor(("num_qo_heads", "head_dim")),
         "k": Tensor(("kv_len", "num_kv_heads", "head_dim"), dtype_from="q"),
-        "v": Tensor(("kv_len", "num_kv_heads", "head_dim"), dtype_from="q"),
+        "v": Tensor(("kv_len", "num_kv_heads", "head_dim_vo"), dtype_from="q"),
         **SCORES,
     },
-    outputs={"out": Tensor(("num_qo_heads", "head_dim"), dtype_from="q")},
+    outputs={"out": Tensor(("num_qo_heads", "head_dim_vo"), dtype_from="q")},
     reference=reference.single_decode,
     constraints=_DECODE_GROUPS,
     tolerances=TOLERANCES,

@@ -52,8 +52,9 @@ class Call:
 
     def cache(self) -> torch.Tensor | tuple[torch.Tensor, ...]:
         """One tensor, or a pair of them."""
-        made = self.batch.cache()
-        return made if self.batch.seed % 2 else made.unbind(1)
+        shape = self.batch.shape
+        together = self.batch.seed % 2 and shape.dim == shape.value_dim
+        return self.batch.cache() if together else self.batch.caches()
 
     def results(self) -> dict[str, torch.Tensor]:
         """Now and then the caller allocates them; rows of the result are at any pitch."""
@@ -61,7 +62,7 @@ class Call:
         if batch.seed % 3:
             return {}
         rows = len(batch.q)
-        wide = batch.q.new_full((rows, shape.heads + 2, shape.dim), torch.nan)
+        wide = batch.q.new_full((rows, shape.heads + 2, shape.value_dim), torch.nan)
         lse = torch.full((rows, shape.heads), torch.nan, device=batch.device)
         return {"out": wide[:, : shape.heads], "lse": lse}
 
@@ -112,7 +113,7 @@ def _queries(variant: Variant, shape: Shape, random: Random) -> list[int]:
     most = {16: 24, 64: 64, 128: 300}[variant.rows] * 2 // group + 1
     while True:
         made = lengths(random, random.randint(1, 6), most)
-        if tile_rows(sum(made), len(made), group, shape.dim) == variant.rows:
+        if tile_rows(sum(made), len(made), group, shape.dim, shape.value_dim) == variant.rows:
             return made
 
 

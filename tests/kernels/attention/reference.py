@@ -31,6 +31,11 @@ class Shape:
     kv_dtype: torch.dtype | None = None
     layout: str = "NHD"
     page_size: int = 4
+    dim_v: int = 0  # Of a head of values; 0 is dim.
+
+    @property
+    def value_dim(self) -> int:
+        return self.dim_v or self.dim
 
 
 @dataclass(frozen=True)
@@ -48,14 +53,15 @@ class Batch:
         generator = torch.Generator().manual_seed(self.seed)
         shape = self.shape
 
-        def randn(rows: int, heads: int, dtype: torch.dtype) -> torch.Tensor:
-            made = torch.randn((rows, heads, shape.dim), generator=generator)
+        def randn(rows: int, heads: int, dim: int, dtype: torch.dtype) -> torch.Tensor:
+            made = torch.randn((rows, heads, dim), generator=generator)
             return made.to(dtype).to(self.device)
 
         kv = shape.kv_dtype or shape.dtype
-        q = randn(sum(self.q_lens), shape.heads, shape.dtype)
+        q = randn(sum(self.q_lens), shape.heads, shape.dim, shape.dtype)
         keys, values = (
-            [randn(length, shape.kv_heads, kv) for length in self.kv_lens] for _ in range(2)
+            [randn(length, shape.kv_heads, dim, kv) for length in self.kv_lens]
+            for dim in (shape.dim, shape.value_dim)
         )
         return q, keys, values
 
@@ -102,22 +108,28 @@ class Batch:
 
     def cache(self) -> torch.Tensor:
         """(pages, 2, page_size, kv_heads, dim), or HND; slots of no position are NaN."""
+        return torch.stack(self.caches(), 1)
+
+    def caches(self) -> Sums:
+        """The same of keys and of values, each with its own dim."""
         _, keys, values = self._made
+        return self._in_pages(keys, self.shape.dim), self._in_pages(values, self.shape.value_dim)
+
+    def _in_pages(self, tokens: list[torch.Tensor], dim: int) -> torch.Tensor:
         shape = self.shape
         dtype = shape.kv_dtype or shape.dtype
-        size = (len(self._pages) + 3, 2, shape.page_size, shape.kv_heads, shape.dim)
+        size = (len(self._pages) + 3, shape.page_size, shape.kv_heads, dim)
         cache = torch.full(size, torch.nan, device=self.device).to(dtype)
         begin = 0
-        for pages, *both in zip(self.page_counts, keys, values, strict=True):
+        for pages, rows in zip(self.page_counts, tokens, strict=True):
             at = self._pages[begin : begin + pages].to(self.device)
-            for which, rows in enumerate(both):
-                room = torch.full(
-                    (pages * shape.page_size, *rows.shape[1:]), torch.nan, device=self.device
-                )
-                room[: len(rows)] = rows.float()
-                cache[at, which] = room.to(dtype).view(pages, shape.page_size, *rows.shape[1:])
+            room = torch.full(
+                (pages * shape.page_size, *rows.shape[1:]), torch.nan, device=self.device
+            )
+            room[: len(rows)] = rows.float()
+            cache[at] = room.to(dtype).view(pages, shape.page_size, *rows.shape[1:])
             begin += pages
-        return cache.transpose(2, 3).contiguous() if shape.layout == "HND" else cache
+        return cache.transpose(1, 2).contiguous() if shape.layout == "HND" else cache
 
     def expected(self, masks: Sequence[torch.Tensor] | None = None, **options: Any) -> Sums:
         """(out, lse) of all requests, by the reference; masks are (q_len, kv_len) of each."""

@@ -103,7 +103,6 @@ def test_a_refusal_names_the_request_of_the_batch(device: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
-        ({"head_dim_vo": 128}, NotImplementedError, r"'head_dim_vo' is 128, 'head_dim_qk' 64"),
         ({"use_profiler": True}, NotImplementedError, r"'use_profiler' is given; `fictl profile`"),
         ({"num_kv_heads": 3}, ValueError, r"4 heads of queries to 3 of keys"),
         ({"kv_indices": torch.zeros(1).int()}, ValueError, r"'kv_indices' has 1 elements"),

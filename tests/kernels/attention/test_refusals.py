@@ -86,6 +86,7 @@ def test_run_before_plan_is_refused() -> None:
         (q(), kv().bfloat16(), kv(), "'k' has dtype torch.bfloat16, plan.* torch.float16"),
         (q(), kv()[:, :1], kv(), "1 heads of 64 values; plan.* 2 of 64"),
         (q(), kv(), kv(8), r"keys have shape \(7, 2, 64\) .*, values \(8, 2, 64\)"),
+        (q(), kv(), kv()[..., :32], r"values \(7, 2, 32\) .*plan.* told heads of values of 64"),
         (q(), kv(6), kv(6), "'k' has 6 tokens, kv_indptr goes to 7"),
     ],
 )
@@ -117,9 +118,14 @@ def test_caches_that_were_not_planned_are_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
-        ({"head_dim_vo": 128}, NotImplementedError, "'head_dim_vo' is 128, 'head_dim_qk' 64"),
+        ({"head_dim_vo": 520}, NotImplementedError, "values have 520 elements; .* up to 512"),
         ({"num_qo_heads": 7}, ValueError, "7 heads of queries to 2 of keys"),
-        ({"head_dim_qk": 80}, NotImplementedError, "heads of 80 values; .* 64, 128, 256"),
+        ({"head_dim_qk": 76}, NotImplementedError, "keys have 76 elements; .* multiples of 8"),
+        (
+            {"head_dim_qk": 72, "pos_encoding_mode": "ROPE_LLAMA"},
+            NotImplementedError,
+            "'ROPE_LLAMA' rotates heads of multiples of 16",
+        ),
         (
             {"q_data_type": "float32"},
             TypeError,

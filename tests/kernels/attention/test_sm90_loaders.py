@@ -1,4 +1,4 @@
-"""Keys that bulk copies cannot bring to Hopper's kernels: pages of any size, and keys of 8 bits."""
+"""Keys that bulk copies cannot bring to Hopper's kernels: pages of any size, and of 8 bits."""
 
 from __future__ import annotations
 

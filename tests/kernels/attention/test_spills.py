@@ -18,6 +18,8 @@ HALF, BF16 = torch.float16, torch.bfloat16
 CONFIGS = (
     Config(BF16, BF16, BF16, 128, True, 128),
     Config(HALF, HALF, HALF, 256, True, 64, rope=True),
+    Config(BF16, BF16, BF16, 192, False, 128, head_dim_v=128),
+    Config(BF16, BF16, BF16, 512, True, 64),
 )
 
 

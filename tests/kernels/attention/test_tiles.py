@@ -24,14 +24,18 @@ PRINTED = """
 
 #include <fictl/attention/tile_shape.cuh>
 
-using fictl::attention::DefaultTile;
+using namespace fictl::attention;
 int main() {
-  for (int dim : {64, 128, 256}) {
-    for (int rows : {16, 32, 64, 96, 128, 256}) {
-      if (!DefaultTile::is_known(rows, dim)) continue;
-      const bool is_short = rows == 16;
-      std::printf("%d %d %d %d %d\\n", rows, dim, is_short ? 0 : DefaultTile::keys(dim),
-                  is_short ? 0 : DefaultTile::warp_rows(rows, dim), DefaultTile::blocks(rows));
+  for (int keys : {8, 64, 72, 128, 136, 192, 200, 256, 264, 512, 520}) {
+    for (int values : {8, 64, 72, 128, 136, 160, 168, 256, 264, 512, 520}) {
+      for (int rows : {16, 32, 64, 96, 128, 256}) {
+        const HeadDims dims{keys, values};
+        if (!DefaultTile::is_known(rows, dims)) continue;
+        const bool is_short = rows == 16;
+        std::printf("%d %d %d %d %d %d\\n", rows, keys, values,
+                    is_short ? 0 : DefaultTile::keys(dims),
+                    is_short ? 0 : DefaultTile::warp_rows(rows), DefaultTile::blocks(rows, dims));
+      }
     }
   }
 }
@@ -48,6 +52,8 @@ int main() {
         (130, 2, 1, 128, 128),
         (9000, 1, 8, 64, 128),
         (9000, 1, 8, 256, 64),
+        (9000, 1, 8, 160, 128),
+        (9000, 1, 8, 512, 64),
         (0, 0, 4, 128, 16),
     ],
 )
@@ -80,9 +86,9 @@ def test_a_height_that_is_not_in_the_table_is_refused(
 def test_a_new_row_of_the_table_is_all_that_a_new_tile_takes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    new = _tiles.Tile(96, (128,), keys=32, warp_rows=16, blocks=2, aot=True)
-    monkeypatch.setattr(_tiles, "TENSOR_CORES", (*TENSOR_CORES[:3], new, TENSOR_CORES[3]))
-    _tiles._heights.cache_clear()
+    new = _tiles.Tile(96, 128, 128, keys=32, warp_rows=16, blocks=2, aot=True)
+    monkeypatch.setattr(_tiles, "TENSOR_CORES", (*TENSOR_CORES[:4], new, *TENSOR_CORES[4:]))
+    _forget_tiles()
     try:
         assert tile_rows(90, 1, 1, 128) == 96
         parameters = Config(BF16, BF16, BF16, 128, True, 96).parameters
@@ -93,7 +99,12 @@ def test_a_new_row_of_the_table_is_all_that_a_new_tile_takes(
         )
         assert len([*prefill.aot()]) == 2 * 2 * 4
     finally:
-        _tiles._heights.cache_clear()
+        _forget_tiles()
+
+
+def _forget_tiles() -> None:
+    _tiles._of_heads.cache_clear()
+    _tiles._heights.cache_clear()
 
 
 def test_wheels_ship_the_tiles_that_the_table_marks() -> None:
@@ -109,9 +120,10 @@ def test_headers_without_the_table_have_its_numbers(tmp_path: Path) -> None:
     subprocess.run([*words, "-o", program], check=True)
     printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     known = {
-        (tile.rows, dim, tile.keys, tile.warp_rows, tile.blocks)
-        for tile in TENSOR_CORES
-        for dim in tile.head_dims
+        (tile.rows, keys, values, tile.keys, tile.warp_rows, tile.blocks)
+        for keys in (8, 64, 72, 128, 136, 192, 200, 256, 264, 512, 520)
+        for values in (8, 64, 72, 128, 136, 160, 168, 256, 264, 512, 520)
+        for tile in _tiles._of_heads(keys, values, True)
     }
     assert {tuple(map(int, line.split())) for line in printed.splitlines()} == known
 

@@ -322,3 +322,36 @@ def test_offsets_may_be_of_64_bits_and_anywhere(tensor_cores: Kernel) -> None:
     made.plan(QO.long(), strided, HEADS, KV_HEADS, DIM)
     made.run(q(), kv(), kv())
     assert sorted(item[5] for item in tensor_cores.call["items"].tolist()) == [3, 4]
+
+
+def test_heads_of_values_have_a_size_of_their_own(tensor_cores: Kernel) -> None:
+    made = prefill.BatchPrefillWithRaggedKVCacheWrapper(workspace())
+    made.plan(QO, KV, HEADS, KV_HEADS, 192, 128)
+    wide = [x.repeat(1, 1, 3) for x in (q(), kv())]
+    out = made.run(*wide, kv().repeat(1, 1, 2))
+    assert (out.shape, tensor_cores.call["out"].shape) == ((5, HEADS, 128),) * 2
+    config = tensor_cores.configs[-1]
+    assert (config.head_dim, config.head_dim_v) == (192, 128)
+    assert tensor_cores.call["sm_scale"] == pytest.approx(192**-0.5)
+    assert made.forward(*wide, kv().repeat(1, 1, 2)).shape == out.shape
+
+
+def test_parts_take_room_by_heads_of_values(tensor_cores: Kernel) -> None:
+    sizes = {}
+    for dim_v in (64, 128):
+        made = decode.BatchDecodeWithPagedKVCacheWrapper(workspace())
+        table = (torch.tensor([0, 250]), torch.arange(250), torch.tensor([4]))
+        floats, _ = made.workspace_size(*table, 2, 2, 64, PAGE, head_dim_vo=dim_v)
+        sizes[dim_v] = floats
+    assert sizes[64] % 65 == 0
+    assert sizes[128] == sizes[64] // 65 * 129 > 0
+
+
+def test_heads_that_cuda_cores_lack_are_left_to_tensor_cores(
+    tensor_cores: Kernel, cuda_cores: Kernel
+) -> None:
+    made = decode.BatchDecodeWithPagedKVCacheWrapper(workspace(), backend="fa2")
+    made.plan(PAGES, INDICES, LAST, 2, KV_HEADS, 512, PAGE)
+    assert made.use_tensor_cores
+    made.plan(PAGES, INDICES, LAST, 2, KV_HEADS, 80, PAGE)
+    assert not made.use_tensor_cores

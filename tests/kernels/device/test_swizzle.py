@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-CHUNKS = [1, 2, 4, 8, 16, 32]
+CHUNKS = [1, 2, 4, 5, 8, 10, 12, 16, 20, 24, 32]
 
 
 @pytest.mark.parametrize("chunks", CHUNKS)

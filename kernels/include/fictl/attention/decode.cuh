@@ -9,11 +9,12 @@
 // The limit is the memory's bandwidth, so the design is about bytes in flight.
 //
 // Tiling: a stage of a warp is 4 KiB of keys and 4 KiB of values: 16 keys of 128 dims of 16 bits.
-// With 256 dims it is 16 keys too, the fewest that tensor cores take. Keys are loaded again as soon
+// With 256 dims it is 16 keys too, the fewest that tensor cores take. Heads that are no power of
+// two have as many keys as the next one. Keys are loaded again as soon
 // as they have been multiplied, and so are values. Both stages of a warp are then in flight, except
-// for the part in use. A block has 4 warps (2 with 256 dims), and three blocks share an SM. That is
-// up to 192 KiB in flight on an SM; 3 MiB on the whole GPU cover the latency of HBM. The loop has
-// no barrier of the block: a warp waits for its own copies only.
+// for the part in use. A block has 4 warps (2 with 256 dims, 1 with 512), and three blocks share an
+// SM. That is up to 192 KiB in flight on an SM; 3 MiB on the whole GPU cover the latency of HBM.
+// The loop has no barrier of the block: a warp waits for its own copies only.
 //
 // Order: blocks of adjacent heads run side by side, so that together they read whole tokens. One
 // head after the other takes 2 to 4 % longer.
@@ -70,12 +71,15 @@ class DecodeWarp {
   using Q = typename Shape::Q;
   using KV = typename Shape::KV;
   using Variant = typename Config::Variant;
-  using QueryTile = Tile<Q, Shape::kDim>;
-  using KeyTile = Tile<KV, Shape::kDim>;
+  using QueryTile = Tile<Q, Shape::kColumns>;
+  using KeyTile = Tile<KV, Shape::kColumns>;
+  using ValueTile = Tile<KV, Shape::kValueColumns>;
 
-  static constexpr int kSteps = Shape::kDim / device::kMmaK;
+  static constexpr int kSteps = Shape::kColumns / device::kMmaK;
   static constexpr int kKeyGroups = Shape::kKeys / device::kMmaN;
-  static constexpr int kDimGroups = Shape::kDim / device::kMmaN;
+  static constexpr int kDimGroups = Shape::kValueColumns / device::kMmaN;
+  // Steps over keys that were rotated: what was copied beyond them was not.
+  static constexpr int kRotatedSteps = Config::kRope ? Shape::kDim / device::kMmaK : kSteps;
   // Keys reach the product in 8 bits. Rotated keys do not: rotation converts them to Q.
   static constexpr bool kNarrowKeys = Shape::kNarrow && !Config::kRope;
 
@@ -84,10 +88,12 @@ class DecodeWarp {
     float at[kKeyGroups][4];
   };
 
-  __device__ DecodeWarp(const Problem<Config>& problem, const Item& item, int kv_head, QueryTile q)
+  __device__ DecodeWarp(const Problem<Config>& problem, const Item& item, int kv_head,
+                        int first_value, QueryTile q)
       : problem_(problem),
         item_(item),
         kv_head_(kv_head),
+        first_value_(first_value),
         lane_(static_cast<int>(threadIdx.x) % device::kWarpSize),
         rows_(problem.group.divisor() * item.q_len - item.row),
         q_(q) {
@@ -104,14 +110,14 @@ class DecodeWarp {
     // Even and odd steps have separate sums. Why: a product waits for the one that it is added to.
     Scores halves[2] = {};
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kRotatedSteps; ++step) {
       Scores& scores = halves[step % 2];
       uint32_t a[4];
       queries(step, a);
 #pragma unroll
       for (int n = 0; n < kKeyGroups; n += 2) {
         uint32_t b[4];
-        device::ldmatrix_x4(b, place_in(k, lane_offset, QueryTile::offset(n * 8, step * 2)));
+        device::ldmatrix_x4(b, place_in<Shape::kEven>(k, lane_offset, n * 8, step * 2));
         device::mma_m16n8k16<Q>(scores.at[n], a, b[0], b[1]);
         device::mma_m16n8k16<Q>(scores.at[n + 1], a, b[2], b[3]);
       }
@@ -121,7 +127,7 @@ class DecodeWarp {
 
   // Multiplies the queries with 8-bit keys. A chunk has 16 elements, which is one step.
   template <typename Narrow>
-  __device__ Scores multiply(Tile<Narrow, Shape::kDim> k) const {
+  __device__ Scores multiply(Tile<Narrow, Shape::kColumns> k) const {
     const int lane_offset = KeyTile::offset(device::MmaB::row(lane_), device::MmaB::chunk(lane_));
     Scores halves[2] = {};
 #pragma unroll
@@ -132,7 +138,7 @@ class DecodeWarp {
 #pragma unroll
       for (int n = 0; n < kKeyGroups; n += 2) {
         uint32_t fours[4];
-        device::ldmatrix_x4(fours, place_in(k, lane_offset, KeyTile::offset(n * 8, step)));
+        device::ldmatrix_x4(fours, place_in<Shape::kEven>(k, lane_offset, n * 8, step));
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const uint2 b = device::widened<Q, Narrow>(fours[i]);
@@ -187,8 +193,8 @@ class DecodeWarp {
   }
 
   // Adds the values, multiplied by their weights.
-  __device__ void weigh(const Scores& weights, KeyTile v) {
-    const int lane_offset = KeyTile::offset(device::MmaA::row(lane_), device::MmaA::chunk(lane_));
+  __device__ void weigh(const Scores& weights, ValueTile v) {
+    const int lane_offset = ValueTile::offset(device::MmaA::row(lane_), device::MmaA::chunk(lane_));
 #pragma unroll
     for (int n = 0; n < kKeyGroups; n += 2) {
       const auto& low = weights.at[n];
@@ -201,7 +207,7 @@ class DecodeWarp {
       for (int d = 0; d < kDimGroups; d += Shape::kNarrow ? 4 : 2) {
         uint32_t b[4];
         device::ldmatrix_x4_trans(
-            b, place_in(v, lane_offset, KeyTile::offset(n * 8, d / (Shape::kNarrow ? 2 : 1))));
+            b, place_in<Shape::kEven>(v, lane_offset, n * 8, d / (Shape::kNarrow ? 2 : 1)));
         if constexpr (Shape::kNarrow) {
 #pragma unroll
           for (int i = 0; i < 2; ++i) {
@@ -246,7 +252,7 @@ class DecodeWarp {
       if (lane_ % 4 == 0) all_states[warp * Shape::kRows + row] = {state.max, state.sum};
     }
     __syncthreads();
-    constexpr int kFours = Shape::kDim / MergedPart::kOf;
+    constexpr int kFours = Shape::kValues / MergedPart::kOf;
     for (int i = static_cast<int>(threadIdx.x); i < rows_ * kFours; i += Shape::kThreads) {
       store_four(shared, all_states, i / kFours, i % kFours * MergedPart::kOf);
     }
@@ -331,12 +337,13 @@ class DecodeWarp {
                                                                    row * Shape::kSumsPitch + dim);
       merged.add(*sums, device::SoftmaxState{state.x, state.y});
     }
-    store_merged(problem_, item_, kv_head_, row, dim, merged);
+    store_merged(problem_, item_, kv_head_, row, first_value_ + dim, merged);
   }
 
   const Problem<Config>& problem_;
   const Item& item_;
   int kv_head_;
+  int first_value_;
   int lane_;
   int rows_;          // of the tile that are the request's
   Span seen_by_all_;  // the keys of the item that no row of the tile is to have masked
@@ -352,13 +359,15 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   using Shape = DecodeShape<Config>;
   using Q = typename Shape::Q;
   using Stages = DecodeStages<Config>;
-  using QueryTile = Tile<Q, Shape::kDim>;
+  using QueryTile = Tile<Q, Shape::kColumns>;
   constexpr int kStages = Shape::kStages;
   extern __shared__ __align__(128) char shared[];
 
   device::pdl_wait();
   device::pdl_trigger();
-  const Share share = share_of(problem, static_cast<int>(blockIdx.x));
+  const int block = static_cast<int>(blockIdx.x / Shape::kParts);
+  const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
+  const Share share = share_of(problem, block);
   const int kv_head = share.kv_head;
   const Item item = problem.items[share.item];
   if (item.request < 0) return;
@@ -370,7 +379,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   copy_queries<Shape::kThreads>(q, problem, item, kv_head);
   device::copy_commit();
 
-  const Stages stages(problem, item, kv_head, shared);
+  const Stages stages(problem, item, kv_head, first_value, shared);
   typename Stages::Found found[kStages];
 #pragma unroll
   for (int i = 0; i < kStages; ++i) stages.find(i, found[i]);
@@ -393,7 +402,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
     rotate_queries<Shape::kThreads>(q, problem, item, kv_head, turns);
     __syncthreads();
   }
-  DecodeWarp<Config> warp(problem, item, kv_head, q);
+  DecodeWarp<Config> warp(problem, item, kv_head, first_value, q);
   typename Stages::Found next;
   stages.find(kStages, next);
   for (int tile = 0, stage = 0; stages.has(tile); ++tile) {
@@ -414,8 +423,8 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
             return stages.keys(stage);
           }
         }();
-        rotate_rows<Shape::kKeys, device::kWarpSize>(stages.keys(stage), rotated, turns, position,
-                                                     lane);
+        rotate_rows<Shape::kKeys, device::kWarpSize, Shape::kDim>(stages.keys(stage), rotated,
+                                                                  turns, position, lane);
         __syncwarp();
         return warp.multiply(rotated);
       } else {
@@ -446,7 +455,7 @@ cudaError_t Decode(const Problem<Config>& problem, cudaStream_t stream = nullptr
   static_assert(Config::kRows == Shape::kRows, "prefill.cuh is for taller tiles");
   if (problem.item_count == 0 || problem.kv_heads == 0) return cudaSuccess;
   device::LaunchConfig config;
-  config.grid = dim3(blocks_of(problem));
+  config.grid = dim3(blocks_of(problem) * Shape::kParts);
   config.block = dim3(Shape::kThreads);
   config.stream = stream;
   config.shared_bytes = Shape::kSharedBytes;

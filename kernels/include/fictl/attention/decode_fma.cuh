@@ -13,7 +13,8 @@
 // Tiling: a batch is 8 loads of 16 bytes a lane, fewer for more heads. With 128 dims of 16 bits
 // that is 16 keys a warp. The next batch's keys are loaded as soon as this batch's have been
 // multiplied; values likewise. So 4 to 8 KiB a warp are in flight, with 12 warps some 72 KiB an SM.
-// Page indices are loaded one more batch ahead, one key a lane.
+// Page indices are loaded one more batch ahead, one key a lane. A key has a power of two of lanes;
+// where the elements of a head are fewer, the last ones have zeros.
 //
 // Registers, a thread: 32 for keys, 32 for values, and for every head of the group 8 for its query
 // and 8 for its sum (twice that with 8-bit keys). An SM has 3 blocks of 4 warps, or 2 where a lane
@@ -27,6 +28,7 @@
 // shared memory need no registers while in flight.
 #pragma once
 
+#include <fictl/attention/head_shape.cuh>
 #include <fictl/attention/merged_part.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/variant.cuh>
@@ -39,14 +41,25 @@
 
 namespace fictl::attention {
 
+// The least power of two that is not below a number.
+constexpr int power_from(int number) {
+  int power = 1;
+  while (power < number) power *= 2;
+  return power;
+}
+
 template <typename Config>
 struct DecodeFmaShape {
   using KV = typename Config::Keys::Element;
 
   static constexpr int kGroup = Config::kRows;
   static constexpr int kDim = Config::kHeadDim;
+  static constexpr int kValueDim = kValueDimOf<Config>;
+  static constexpr int kMost = kDim > kValueDim ? kDim : kValueDim;
   static constexpr int kOf = device::kVecBytes / static_cast<int>(sizeof(KV));  // of a lane
-  static constexpr int kLanes = kDim / kOf;                                     // of a key
+  static_assert(kDim % kOf == 0 && kValueDim % kOf == 0, "lanes have whole chunks");
+  static constexpr int kLanes = power_from(kMost / kOf);  // of a key
+  static_assert(kLanes <= device::kWarpSize, "a warp has lanes for a whole key");
   static constexpr int kKeysALoad = device::kWarpSize / kLanes;
   // Elements of the queries that a lane holds, and as many of the sums; the loads get the rest.
   static constexpr int kHeld = kGroup * kOf * (Config::kRope ? 2 : 1);
@@ -107,6 +120,7 @@ class DecodeFmaWarp {
     for (int g = 0; g < kGroup; ++g) {
       load_query(g, dim(), queries_[g]);
       if constexpr (Config::kRope) {
+        static_assert(Shape::kDim % (2 * kOf) == 0, "a lane has elements of one half");
         const bool low = dim() < Shape::kDim / 2;
         load_query(g, dim() + (low ? Shape::kDim / 2 : -Shape::kDim / 2), partners_[g]);
 #pragma unroll
@@ -125,11 +139,12 @@ class DecodeFmaWarp {
 
   __device__ void load_keys(int batch, const Found& found) {
     if (!has(batch)) return;
-    load(keys_, found, [&](auto at) { return problem_.keys.key(at, kv_head_); });
+    load<Shape::kDim>(keys_, found, [&](auto at) { return problem_.keys.key(at, kv_head_); });
   }
   __device__ void load_values(int batch, const Found& found) {
     if (!has(batch)) return;
-    load(values_, found, [&](auto at) { return problem_.keys.value(at, kv_head_); });
+    load<Shape::kValueDim>(values_, found,
+                           [&](auto at) { return problem_.keys.value(at, kv_head_); });
   }
 
   // Multiplies the keys that have arrived, which frees their registers.
@@ -226,10 +241,10 @@ class DecodeFmaWarp {
       }
       const int row = warp_ * kGroup + g;
       if (lane_ == 0) states[row] = {states_[g].max, sum};
-      if (lane_ >= kLanes) continue;
+      if (lane_ >= kLanes || !has_elements<Shape::kValueDim>()) continue;
 #pragma unroll
       for (int j = 0; j < kOf; j += MergedPart::kOf) {
-        *reinterpret_cast<float4*>(sums + row * Shape::kDim + dim() + j) = {
+        *reinterpret_cast<float4*>(sums + row * Shape::kValueDim + dim() + j) = {
             sums_[g][j], sums_[g][j + 1], sums_[g][j + 2], sums_[g][j + 3]};
       }
     }
@@ -237,6 +252,12 @@ class DecodeFmaWarp {
 
  private:
   __device__ int dim() const { return lane_ % kLanes * kOf; }
+
+  // Tells whether a row of kElements has any for this lane.
+  template <int kElements>
+  __device__ bool has_elements() const {
+    return kElements == kLanes * kOf || dim() < kElements;
+  }
 
   // The position of the key that this lane has in a load.
   __device__ int position(int batch, int load) const {
@@ -248,14 +269,18 @@ class DecodeFmaWarp {
     constexpr int kOfVec = device::kVecBytes / static_cast<int>(sizeof(Q));
     const Q* row = problem_.q.row(item_.q_start, kv_head_ * kGroup + g) + from;
 #pragma unroll
+    for (int i = 0; i < kOf; ++i) to[i] = 0.0f;
+    if (!has_elements<Shape::kDim>()) return;
+#pragma unroll
     for (int i = 0; i < kOf; i += kOfVec) {
       device::to_float(device::load_l2<kOfVec>(row + i),
                        *reinterpret_cast<float (*)[kOfVec]>(&to[i]));
     }
   }
 
-  // Keys that are not there are the last one again, whose weight will be 0.
-  template <typename RowOf>
+  // Keys that are not there are the last one again, whose weight will be 0. Lanes beyond the
+  // kElements of a row have zeros.
+  template <int kElements, typename RowOf>
   __device__ void load(Vec (&to)[Shape::kLoads], const Found& found, RowOf row_of) {
 #pragma unroll
     for (int i = 0; i < Shape::kLoads; ++i) {
@@ -263,7 +288,7 @@ class DecodeFmaWarp {
       const KV* own = row_of(found.at[i * Shape::kKeysALoad / device::kWarpSize]);
       const auto row = reinterpret_cast<const KV*>(__shfl_sync(
           0xffffffff, reinterpret_cast<unsigned long long>(own), key % device::kWarpSize));
-      to[i] = device::load_l2<kOf>(row + dim());
+      to[i] = has_elements<kElements>() ? device::load_l2<kOf>(row + dim()) : Vec{};
     }
   }
 
@@ -321,7 +346,8 @@ __global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaSha
     DecodeFmaKernel(const __grid_constant__ Problem<Config> problem) {
   using Shape = DecodeFmaShape<Config>;
   using Warp = DecodeFmaWarp<Config>;
-  __shared__ __align__(device::kVecBytes) float sums[Shape::kWarps * Shape::kGroup * Shape::kDim];
+  __shared__ __align__(
+      device::kVecBytes) float sums[Shape::kWarps * Shape::kGroup * Shape::kValueDim];
   __shared__ float2 states[Shape::kWarps * Shape::kGroup];
 
   device::pdl_wait();
@@ -347,7 +373,7 @@ __global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaSha
   }
   warp.put(sums, states);
   __syncthreads();
-  constexpr int kFours = Shape::kDim / MergedPart::kOf;
+  constexpr int kFours = Shape::kValueDim / MergedPart::kOf;
   for (int i = static_cast<int>(threadIdx.x); i < Shape::kGroup * kFours; i += Shape::kThreads) {
     const int row = i / kFours;
     const int dim = i % kFours * MergedPart::kOf;
@@ -355,7 +381,7 @@ __global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaSha
 #pragma unroll
     for (int other = 0; other < Shape::kWarps; ++other) {
       const int from = other * Shape::kGroup + row;
-      merged.add(*reinterpret_cast<const MergedPart::Sums*>(sums + from * Shape::kDim + dim),
+      merged.add(*reinterpret_cast<const MergedPart::Sums*>(sums + from * Shape::kValueDim + dim),
                  device::SoftmaxState{states[from].x, states[from].y});
     }
     store_merged(problem, item, kv_head, row, dim, merged);

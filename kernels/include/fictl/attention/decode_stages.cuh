@@ -2,6 +2,7 @@
 // warp waits for its own copies only, and the loop over the keys has no barrier of the block.
 #pragma once
 
+#include <fictl/attention/head_shape.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/queries.cuh>
 #include <fictl/attention/tile.cuh>
@@ -11,45 +12,62 @@
 
 namespace fictl::attention {
 
+// The head of a Config in tiles of decode.cuh: a step along 8-bit keys is of two products.
+template <typename Config>
+using DecodeHead =
+    HeadShape<Config, sizeof(typename Config::Keys::Element) == sizeof(Widened<typename Config::Q>)
+                          ? 16
+                          : 32>;
+
 // The shape of a block of decode.cuh, which gives the reasons.
 template <typename Config>
-struct DecodeShape {
+struct DecodeShape : DecodeHead<Config> {
+  using Head = DecodeHead<Config>;
   using Q = Widened<typename Config::Q>;
   using KV = typename Config::Keys::Element;
 
   static constexpr int kRows = 16;
-  static constexpr int kDim = Config::kHeadDim;
-  static constexpr int kKeyBytes = kDim * static_cast<int>(sizeof(KV));
   // Keys and values are of fewer bits than what tensor cores take here.
   static constexpr bool kNarrow = sizeof(KV) < sizeof(Q);
   // Rotated keys of fewer bits need a place of their own; those of as many stay where they are.
   static constexpr bool kRotatesApart = Config::kRope && kNarrow;
+  // Keys and values are tiles of one size, which is a power of two, and is copied whole.
+  static constexpr bool kEven =
+      Head::kColumns == Head::kValueColumns && (Head::kColumns & (Head::kColumns - 1)) == 0 &&
+      Head::kColumns <= 256 && Head::kDim == Head::kColumns && Head::kValues == Head::kValueColumns;
 
   // 16 keys of 256 dims take as many bytes as 32 keys of 128 dims. A lane has no registers for the
   // scores of more.
-  static constexpr bool kLarge = kDim > 128;
-  static constexpr int kKeys = kRotatesApart || kLarge ? 16 : 4096 / kKeyBytes;
-  static constexpr int kWarps = kLarge ? 2 : 4;
+  static constexpr int kMost =
+      Head::kColumns > Head::kValueColumns ? Head::kColumns : Head::kValueColumns;
+  static constexpr bool kLarge = kMost > 128;
+  static constexpr int kKeys = kRotatesApart || kLarge || kMost * sizeof(KV) > 128 ? 16
+                               : !kEven || kMost * sizeof(KV) > 64                 ? 32
+                                                                                   : 64;
+  static constexpr int kWarps = kMost > 256 ? 1 : kLarge ? 2 : 4;
   static constexpr int kThreads = kWarps * device::kWarpSize;
   static constexpr int kStages = 2;
   // Blocks on an SM. Three leave 168 registers a thread; conversions need more.
-  static constexpr int kBlocks = kNarrow && kDim == 128 ? 2 : 3;
+  static constexpr int kBlocks = kNarrow && kMost > 64 && !kLarge ? 2 : 3;
 
-  static constexpr int kTileBytes = kKeys * kKeyBytes;  // of a warp's keys, or its values
-  static_assert((kTileBytes & (kTileBytes - 1)) == 0, "tiles lie at multiples of a power of two");
-  static constexpr int kStageBytes = 2 * kWarps * kTileBytes;
+  // Of a warp's keys, and of its values.
+  static constexpr int kKeysBytes = kKeys * Head::kColumns * static_cast<int>(sizeof(KV));
+  static constexpr int kValuesBytes = kKeys * Head::kValueColumns * static_cast<int>(sizeof(KV));
+  static_assert(!kEven || (kKeysBytes & (kKeysBytes - 1)) == 0,
+                "tiles lie at multiples of a power of two");
+  static constexpr int kStageBytes = kWarps * (kKeysBytes + kValuesBytes);
   static constexpr int kRotatedBytes =
-      kRotatesApart ? kWarps * kKeys * kDim * static_cast<int>(sizeof(Q)) : 0;
+      kRotatesApart ? kWarps * kKeys * Head::kColumns * static_cast<int>(sizeof(Q)) : 0;
   static constexpr int kRingBytes = kStages * kStageBytes;
   static constexpr int kTurnsBytes =
-      Config::kRope ? kDim / 2 * static_cast<int>(sizeof(double)) : 0;
+      Config::kRope ? Head::kDim / 2 * static_cast<int>(sizeof(double)) : 0;
   // In the end the ring has the sums of all warps: rows so long that the lanes of a warp store to
   // different banks.
-  static constexpr int kSumsPitch = kDim + 8;
+  static constexpr int kSumsPitch = Head::kValueColumns + 8;
   static constexpr int kSumsBytes =
       kWarps * kRows * (kSumsPitch + 2) * static_cast<int>(sizeof(float));
 
-  static constexpr int kQueryBytes = kRows * kDim * static_cast<int>(sizeof(Q));
+  static constexpr int kQueryBytes = kRows * Head::kColumns * static_cast<int>(sizeof(Q));
   static constexpr int kRotatedAt =
       ((kRingBytes > kSumsBytes ? kRingBytes : kSumsBytes) + kQueryBytes - 1) / kQueryBytes *
       kQueryBytes;
@@ -58,12 +76,18 @@ struct DecodeShape {
   static constexpr int kSharedBytes = kQueriesAt + kQueryBytes;
 };
 
-// A place in a tile, by its distance in bytes. Why not Tile::chunk: all places of a lane differ
-// from its first by a XOR with a constant, since tiles lie at multiples of their size. So a stage
-// takes one register, where the compiler would keep every place of every tile in one of its own.
-template <typename KeyTile>
-__device__ void* place_in(KeyTile tile, int lane_offset, int constant) {
-  return tile.shared + ((tile.start + lane_offset) ^ constant);
+// A place in a tile: as far from its first row as `row`, a multiple of 8, and an even number of
+// chunks further in it. Why not Tile::chunk: of tiles that lie at multiples of their size, kEven,
+// all places of a lane differ from its first by a XOR with a constant. So a stage takes one
+// register, where the compiler would keep every place of every tile in one of its own.
+template <bool kEven, typename KeyTile>
+__device__ void* place_in(KeyTile tile, int lane_offset, int row, int chunk) {
+  if constexpr (kEven) {
+    return tile.shared + ((tile.start + lane_offset) ^ KeyTile::offset(row, chunk));
+  } else {
+    return tile.shared + tile.start + KeyTile::further(lane_offset, chunk) +
+           row * KeyTile::kRowBytes;
+  }
 }
 
 // Positions from `first` on: evenly_apart() tells whether so many of them are evenly spaced, and
@@ -96,7 +120,8 @@ class DecodeStages {
   using KV = typename Shape::KV;
 
  public:
-  using KeyTile = Tile<KV, Shape::kDim>;
+  using KeyTile = Tile<KV, Shape::kColumns>;
+  using ValueTile = Tile<KV, Shape::kValueColumns>;
 
   // The places of a tile's keys. If the whole tile is within a page, the first is enough; otherwise
   // every lane finds one or two.
@@ -106,7 +131,7 @@ class DecodeStages {
   };
 
   __device__ DecodeStages(const Problem<Config>& problem, const Item& item, int kv_head,
-                          char* shared)
+                          int first_value, char* shared)
       : problem_(problem),
         item_(item),
         kv_head_(kv_head),
@@ -114,7 +139,7 @@ class DecodeStages {
         warp_(static_cast<int>(threadIdx.x) / device::kWarpSize),
         shared_(shared),
         of_key_(of_lane(problem.keys.k)),
-        of_value_(of_lane(problem.keys.v)) {}
+        of_value_(of_lane(problem.keys.v) + first_value) {}
 
   // The position of a tile's first key. The tiles of the warps take turns.
   __device__ int first(int tile) const {
@@ -122,9 +147,14 @@ class DecodeStages {
   }
   __device__ bool has(int tile) const { return first(tile) < item_.end; }
 
-  __device__ KeyTile keys(int stage) const { return tile("keys", keys_at(stage)); }
-  __device__ KeyTile values(int stage) const {
-    return tile("values", keys_at(stage) + Shape::kStageBytes / 2);
+  __device__ KeyTile keys(int stage) const {
+    const int start = stage * Shape::kStageBytes + warp_ * Shape::kKeysBytes;
+    return {shared_, device::shared_part(shared_, "keys", start, Shape::kKeysBytes)};
+  }
+  __device__ ValueTile values(int stage) const {
+    const int start = stage * Shape::kStageBytes + warp_ * Shape::kValuesBytes +
+                      Shape::kWarps * Shape::kKeysBytes;
+    return {shared_, device::shared_part(shared_, "values", start, Shape::kValuesBytes)};
   }
 
   // Asks for the indices of pages, which a later copy waits for.
@@ -146,62 +176,99 @@ class DecodeStages {
   }
 
   __device__ void copy_keys(int tile, int stage, const Found& found) const {
-    copy(tile, keys(stage), found, of_key_, step_of(problem_.keys.k),
-         [&](auto at) { return problem_.keys.key(at, 0); });
+    copy<Shape::kDim>(tile, keys(stage), found, of_key_, step_of(problem_.keys.k),
+                      [&](auto at) { return problem_.keys.key(at, 0); });
   }
   __device__ void copy_values(int tile, int stage, const Found& found) const {
-    copy(tile, values(stage), found, of_value_, step_of(problem_.keys.v),
-         [&](auto at) { return problem_.keys.value(at, 0); });
+    copy<Shape::kValues>(tile, values(stage), found, of_value_, step_of(problem_.keys.v),
+                         [&](auto at) { return problem_.keys.value(at, 0); });
   }
 
  private:
-  static constexpr int kChunks = KeyTile::kChunks;
-  static constexpr int kRows = device::kWarpSize / kChunks;  // that a warp copies at a time
-
-  __device__ int keys_at(int stage) const {
-    return stage * Shape::kStageBytes + warp_ * Shape::kTileBytes;
-  }
-  __device__ KeyTile tile(const char* name, int start) const {
-    return {shared_, device::shared_part(shared_, name, start, Shape::kTileBytes)};
-  }
-
   // The part of an address that is the same for all tiles: from the first head of a tile's first
   // row to where this lane reads. Why apart: it would be computed anew for each tile.
   template <typename Rows>
   __device__ int64_t of_lane(const Rows& rows) const {
-    return kv_head_ * rows.head_pitch + lane_ / kChunks * step_of(rows) +
-           lane_ % kChunks * KeyTile::kElementsPerChunk;
+    const int64_t of_head = kv_head_ * rows.head_pitch;
+    if constexpr (!Shape::kEven) return of_head;
+    constexpr int kChunks = KeyTile::kChunks;
+    return of_head + lane_ / kChunks * step_of(rows) + lane_ % kChunks * KeyTile::kElementsPerChunk;
   }
 
-  // Copies a tile as one group, which is empty after the last tile.
-  template <typename RowOf>
-  __device__ void copy(int tile, KeyTile to, const Found& found, int64_t of_lane, int64_t step,
+  // Copies a tile of rows of kElements as one group, which is empty after the last tile.
+  template <int kElements, typename To, typename RowOf>
+  __device__ void copy(int tile, To to, const Found& found, int64_t of_lane, int64_t step,
                        RowOf row_of) const {
-    const int lane_row = lane_ / kChunks;
-    const int lane_offset = KeyTile::offset(lane_row, lane_ % kChunks);
     const int left = item_.end - first(tile);
-    if (left > 0 && found.evenly) {
-      const KV* from = row_of(found.at[0]) + of_lane;
-      step *= kRows;
-#pragma unroll
-      for (int row = 0; row < Shape::kKeys; row += kRows, from += step) {
-        device::copy_async(place_in(to, lane_offset, KeyTile::offset(row, 0)), from);
-      }
+    if constexpr (!Shape::kEven) {
+      if (left > 0) copy_chunks<kElements>(to, found, of_lane, step, row_of, left);
+    } else if (left > 0 && found.evenly) {
+      copy_even_rows(to, row_of(found.at[0]) + of_lane, step);
     } else if (left > 0) {
-      of_lane -= lane_row * step;
-#pragma unroll
-      for (int row = 0; row < Shape::kKeys; row += kRows) {
-        const KV* own = row_of(found.at[row / device::kWarpSize]);
-        const int lane = (row + lane_row) % device::kWarpSize;
-        const auto from = reinterpret_cast<const KV*>(
-            __shfl_sync(0xffffffff, reinterpret_cast<unsigned long long>(own), lane));
-        // Rows after the last key are filled with zeros: a weight of 0 would not cancel a NaN
-        // there.
-        device::copy_async(place_in(to, lane_offset, KeyTile::offset(row, 0)), from + of_lane,
-                           row + lane_row < left ? device::kChunkBytes : 0);
-      }
+      copy_rows_found(to, found, of_lane - lane_ / To::kChunks * step, row_of, left);
     }
     device::copy_commit();
+  }
+
+  // Copies rows that are evenly spaced, and all there: from where this lane reads the first.
+  template <typename To>
+  __device__ void copy_even_rows(To to, const KV* from, int64_t step) const {
+    constexpr int kRows = device::kWarpSize / To::kChunks;  // at a time
+    const int lane_offset = To::offset(lane_ / To::kChunks, lane_ % To::kChunks);
+    step *= kRows;
+#pragma unroll
+    for (int row = 0; row < Shape::kKeys; row += kRows, from += step) {
+      device::copy_async(place_of_row(to, lane_offset, row), from);
+    }
+  }
+
+  // Copies the `left` first rows, each from where a lane has found it.
+  template <typename To, typename RowOf>
+  __device__ void copy_rows_found(To to, const Found& found, int64_t of_lane, RowOf row_of,
+                                  int left) const {
+    constexpr int kRows = device::kWarpSize / To::kChunks;  // at a time
+    const int lane_row = lane_ / To::kChunks;
+    const int lane_offset = To::offset(lane_row, lane_ % To::kChunks);
+#pragma unroll
+    for (int row = 0; row < Shape::kKeys; row += kRows) {
+      const KV* own = row_of(found.at[row / device::kWarpSize]);
+      const int lane = (row + lane_row) % device::kWarpSize;
+      const auto from = reinterpret_cast<const KV*>(
+          __shfl_sync(0xffffffff, reinterpret_cast<unsigned long long>(own), lane));
+      // Rows after the last key are filled with zeros: a weight of 0 would not cancel a NaN there.
+      device::copy_async(place_of_row(to, lane_offset, row), from + of_lane,
+                         row + lane_row < left ? device::kChunkBytes : 0);
+    }
+  }
+
+  template <typename To>
+  static __device__ void* place_of_row(To to, int lane_offset, int row) {
+    return to.shared + ((to.start + lane_offset) ^ To::offset(row, 0));
+  }
+
+  // The same for rows of any number of chunks, which lanes take in turn. Those beyond the head's
+  // elements are zeros.
+  template <int kElements, typename To, typename RowOf>
+  __device__ void copy_chunks(To to, const Found& found, int64_t of_head, int64_t step,
+                              RowOf row_of, int left) const {
+    static_assert(Shape::kKeys <= device::kWarpSize, "a lane finds one row");
+    static_assert(Shape::kKeys * To::kChunks % device::kWarpSize == 0, "all lanes copy");
+    constexpr int kOfChunk = To::kElementsPerChunk;
+    constexpr int kAtOnce = Shape::kNarrow && Shape::kLarge ? 1 : 4;  // Conversions need registers.
+    const KV* own = row_of(found.at[0]) + of_head;
+#pragma unroll kAtOnce
+    for (int i = lane_; i < Shape::kKeys * To::kChunks; i += device::kWarpSize) {
+      const int row = i / To::kChunks;
+      const int chunk = i % To::kChunks;
+      const KV* from = own + row * step;
+      if (!found.evenly) {
+        from = reinterpret_cast<const KV*>(
+            __shfl_sync(0xffffffff, reinterpret_cast<unsigned long long>(own), row));
+      }
+      const bool is_there = row < left && chunk * kOfChunk < kElements;
+      device::copy_async(to.chunk(row, chunk), from + chunk * kOfChunk,
+                         is_there ? device::kChunkBytes : 0);
+    }
   }
 
   const Problem<Config>& problem_;

@@ -2,6 +2,7 @@
 // written down.
 #pragma once
 
+#include <fictl/attention/head_shape.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/row.cuh>
 #include <fictl/attention/variant.cuh>
@@ -65,7 +66,7 @@ __device__ void store_partial_out(const Problem<Config>& problem, int64_t row, i
 #pragma unroll
   for (int i = 0; i < N; ++i) values[i] = sums[i] * factor;
   device::store_l2(
-      problem.partial_out + (row * problem.kv_heads + kv_head) * Config::kHeadDim + dim, values);
+      problem.partial_out + (row * problem.kv_heads + kv_head) * kValueDimOf<Config> + dim, values);
 }
 
 template <typename Config>

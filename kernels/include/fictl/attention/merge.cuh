@@ -8,12 +8,12 @@
 // Traffic: 4 bytes an element and part, mostly from L2, where the kernel before left them. That is
 // a few per cent of the traffic of the keys. What counts is the length of the chain of loads.
 //
-// Tiling: a row has head_dim / 4 lanes of 16 bytes each. A few parts of a row are added up by these
-// lanes alone, four in flight each. Many parts are shared out to all lanes of the block, and meet
-// in 8 KiB of shared memory. That is 32 parts of 128 dims at once, as many as a single long request
-// is split into. The blocks of a tile take turns at its rows, or at groups of 8 rows. There are
-// only some blocks an SM in all: the host does not know how many rows a tile has, and idle blocks
-// take time too. 64 registers, 4 blocks on an SM, 64 KiB in flight on it.
+// Tiling: a row has a lane for every 4 values, 16 bytes each. A few parts of a row are added up by
+// these lanes alone, four in flight each. Many parts are shared out to all lanes of the block, and
+// meet in 8 KiB of shared memory. That is 32 parts of 128 dims at once, as many as a single long
+// request is split into. The blocks of a tile take turns at its rows, or at groups of 8 rows. There
+// are only some blocks an SM in all: the host does not know how many rows a tile has, and idle
+// blocks take time too. 64 registers, 4 blocks on an SM, 64 KiB in flight on it.
 //
 // Starts while the kernel before it ends (PDL), and waits for it.
 #pragma once
@@ -55,7 +55,7 @@ __device__ MergedPart merge_some(const Problem<Config>& problem, const Merge& me
       const int64_t from =
           (int64_t{merge.partial} + part * merge.rows + row) * problem.kv_heads + kv_head;
       means[i] =
-          device::load_l2<MergedPart::kOf>(problem.partial_out + from * Config::kHeadDim + dim);
+          device::load_l2<MergedPart::kOf>(problem.partial_out + from * kValueDimOf<Config> + dim);
       lses[i] = problem.partial_lse[from];
     }
 #pragma unroll
@@ -84,8 +84,10 @@ __device__ void store_merged(const Problem<Config>& problem, const Merge& merge,
 template <typename Config>
 __global__ void __launch_bounds__(kMergePartsThreads)
     MergePartsKernel(const __grid_constant__ Problem<Config> problem) {
-  constexpr int kLanes = Config::kHeadDim / MergedPart::kOf;
+  constexpr int kLanes = kValueDimOf<Config> / MergedPart::kOf;
   constexpr int kWalkers = kMergePartsThreads / kLanes;
+  // Lanes that are left over walk over no rows.
+  constexpr bool kLeft = kWalkers * kLanes < kMergePartsThreads;
   __shared__ MetPart met[kWalkers][kLanes];
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int walker = static_cast<int>(threadIdx.x) / kLanes;
@@ -97,7 +99,9 @@ __global__ void __launch_bounds__(kMergePartsThreads)
   device::pdl_wait();
   device::pdl_trigger();
   const Merge merge = problem.merges[blockIdx.x];
+  const bool walks = !kLeft || walker < kWalkers;
   if (merge.parts <= kMergePartsAlone) {
+    if (!walks) return;
     for (int row = block * kWalkers + walker; row < merge.rows; row += blocks * kWalkers) {
       const MergedPart merged = merge_some(problem, merge, kv_head, row, dim, 0, 1);
       store_merged(problem, merge, kv_head, row, dim, merged);
@@ -105,11 +109,14 @@ __global__ void __launch_bounds__(kMergePartsThreads)
     return;
   }
   for (int row = block; row < merge.rows; row += blocks) {
-    MergedPart merged = merge_some(problem, merge, kv_head, row, dim, walker, kWalkers);
-    MetPart& own = met[walker][lane];
-    own.sums = {{merged.sums[0], merged.sums[1], merged.sums[2], merged.sums[3]}};
-    own.max = merged.state.max;
-    own.sum = merged.state.sum;
+    MergedPart merged;
+    if (walks) {
+      merged = merge_some(problem, merge, kv_head, row, dim, walker, kWalkers);
+      MetPart& own = met[walker][lane];
+      own.sums = {{merged.sums[0], merged.sums[1], merged.sums[2], merged.sums[3]}};
+      own.max = merged.state.max;
+      own.sum = merged.state.sum;
+    }
     __syncthreads();
     if (walker == 0) {
       for (int other = 1; other < kWalkers; ++other) {

@@ -12,7 +12,7 @@
 // Tiling: a warp has 32 rows where a head has up to 128 dims. Each key and value that it reads from
 // shared memory then serves two products. With 16 rows, shared memory (128 bytes a clock) would
 // take as long as the tensor cores. Heads of 256 leave registers for 16 rows. The numbers of a tile
-// are in _tiles.py.
+// are in _tiles.py. A head of values of more than 256 dims is shared out to two blocks.
 //
 // Order: two warps share a scheduler, and only each other's work hides what one of them waits for.
 // Operands are loaded one product ahead. Exponentials, and the scaling of the sum so far, stand
@@ -43,12 +43,12 @@
 namespace fictl::attention {
 
 template <typename Config>
-struct PrefillShape {
+struct PrefillShape : HeadShape<Config, device::kMmaK> {
+  using Head = HeadShape<Config, device::kMmaK>;
   using Q = Widened<typename Config::Q>;
   using KV = typename Config::Keys::Element;
 
   static constexpr int kRows = Config::kRows;
-  static constexpr int kDim = Config::kHeadDim;
   static constexpr int kWarpRows = TileShape<Config>::kWarpRows;
   static constexpr int kWarps = kRows / kWarpRows;
   static_assert(kWarpRows == 16 || kWarpRows == 32, "a warp has one or two blocks of 16 rows");
@@ -61,13 +61,21 @@ struct PrefillShape {
   // Keys and values of fewer bits are converted before tensor cores take them.
   static constexpr bool kConverts = sizeof(KV) != sizeof(Q);
 
-  static constexpr int kQueryBytes = kRows * kDim * static_cast<int>(sizeof(Q));
-  static constexpr int kKeysBytes = kKeys * kDim * static_cast<int>(sizeof(KV));
-  static constexpr int kOperandBytes = kConverts ? kKeys * kDim * static_cast<int>(sizeof(Q)) : 0;
+  static constexpr int kQueryBytes = kRows * Head::kColumns * static_cast<int>(sizeof(Q));
+  static constexpr int kKeysBytes = kKeys * Head::kColumns * static_cast<int>(sizeof(KV));
+  static constexpr int kValuesBytes = kKeys * Head::kValueColumns * static_cast<int>(sizeof(KV));
+  static constexpr int kStageBytes = kKeysBytes + kValuesBytes;
+  static constexpr int kOperandBytes = kConverts ? 2 * kKeysBytes : 0;
+  static constexpr int kValueOperandBytes = kConverts ? 2 * kValuesBytes : 0;
   static constexpr int kTurnsBytes =
-      Config::kRope ? kDim / 2 * static_cast<int>(sizeof(double)) : 0;
+      Config::kRope ? Head::kDim / 2 * static_cast<int>(sizeof(double)) : 0;
+
+  // Outputs have as many bits as queries. In the end they lie where the queries were, and beyond
+  // where a head has more values.
+  static constexpr int kOutBytes = kRows * Head::kValueColumns * static_cast<int>(sizeof(Q));
+  static constexpr int kQueryRoom = kQueryBytes > kOutBytes ? kQueryBytes : kOutBytes;
   static constexpr int kSharedBytes =
-      kQueryBytes + kStages * 2 * kKeysBytes + 2 * kOperandBytes + kTurnsBytes;
+      kQueryRoom + kStages * kStageBytes + kOperandBytes + kValueOperandBytes + kTurnsBytes;
 };
 
 // The keys that the first and the last row of a warp see.
@@ -82,17 +90,19 @@ template <typename Config>
 class PrefillWarp {
   using Shape = PrefillShape<Config>;
   using Q = typename Shape::Q;
-  using Operands = Tile<Q, Shape::kDim>;
+  using Operands = Tile<Q, Shape::kColumns>;
+  using ValueOperands = Tile<Q, Shape::kValueColumns>;
 
   static constexpr int kSixteens = Shape::kWarpRows / 16;
 
  public:
   __device__ PrefillWarp(const Problem<Config>& problem, const Item& item, const Borders& borders,
-                         int kv_head)
+                         int kv_head, int first_value)
       : problem_(problem),
         item_(item),
         borders_(borders),
         kv_head_(kv_head),
+        first_value_(first_value),
         lane_(static_cast<int>(threadIdx.x) % 32),
         first_row_(static_cast<int>(threadIdx.x) / 32 * Shape::kWarpRows),
         q_at_(first_row_ + device::MmaA::row(lane_), device::MmaA::chunk(lane_)),
@@ -106,7 +116,7 @@ class PrefillWarp {
   // for their addresses at once, and the tensor cores for them; between products it would take the
   // registers in which those are ahead.
   template <typename Copy>
-  __device__ void add(Operands q, Operands k, Operands v, int first, Copy copy) {
+  __device__ void add(Operands q, Operands k, ValueOperands v, int first, Copy copy) {
     if (!sees(first)) {
       copy();
       return;
@@ -122,8 +132,8 @@ class PrefillWarp {
     weigh(scores, factors, v);
   }
 
-  // `staging` is the block's queries, which nobody reads any more.
-  __device__ void store(Operands staging) {
+  // `staging` is where the block's queries were, which nobody reads any more.
+  __device__ void store(ValueOperands staging) {
 #pragma unroll
     for (int m = 0; m < kSixteens; ++m) {
 #pragma unroll
@@ -148,16 +158,18 @@ class PrefillWarp {
 
   // Why operands are loaded ahead: a product waits for them as long as four others take.
   __device__ Scores multiply(Operands q, Operands k) const {
-    constexpr int kSteps = Shape::kDim / 16;
+    constexpr int kSteps = Shape::kColumns / 16;
     constexpr int kNs = Shape::kKeys / 16;
     static_assert(kNs % 2 == 0, "the first of a step is where the last was not");
     Scores scores = {};
-    uint32_t a[2][kSixteens][4];
-    uint32_t b[2][4];
+    // Sums of more values leave no registers for operands of the next product.
+    constexpr int kAhead = kSixteens * Shape::kValueColumns > 256 ? 1 : 2;
+    uint32_t a[kAhead][kSixteens][4];
+    uint32_t b[kAhead][4];
     const auto load_a = [&](int step) {
 #pragma unroll
       for (int m = 0; m < kSixteens; ++m) {
-        device::ldmatrix_x4(a[step % 2][m], q_at_.at(q, step, m));
+        device::ldmatrix_x4(a[step % kAhead][m], q_at_.at(q, step, m));
       }
     };
     load_a(0);
@@ -167,16 +179,19 @@ class PrefillWarp {
 #pragma unroll
       for (int n = 0; n < kNs; ++n) {
         const bool last = n == kNs - 1;
-        if (!last || step + 1 < kSteps) {
-          device::ldmatrix_x4(b[(n + 1) % 2],
+        if (kAhead == 1) {
+          if (n == 0 && step > 0) load_a(step);
+          if (n + step > 0) device::ldmatrix_x4(b[0], k_at_.at(k, step, n));
+        } else if (!last || step + 1 < kSteps) {
+          device::ldmatrix_x4(b[(n + 1) % kAhead],
                               k_at_.at(k, last ? step + 1 : step, last ? 0 : n + 1));
         }
-        if (n == kNs / 2 && step + 1 < kSteps) load_a(step + 1);
+        if (kAhead == 2 && n == kNs / 2 && step + 1 < kSteps) load_a(step + 1);
 #pragma unroll
         for (int m = 0; m < kSixteens; ++m) {
-          const uint32_t (&row)[4] = a[step % 2][m];
-          device::mma_m16n8k16<Q>(scores.at[m][n * 2], row, b[n % 2][0], b[n % 2][1]);
-          device::mma_m16n8k16<Q>(scores.at[m][n * 2 + 1], row, b[n % 2][2], b[n % 2][3]);
+          const uint32_t (&row)[4] = a[step % kAhead][m];
+          device::mma_m16n8k16<Q>(scores.at[m][n * 2], row, b[n % kAhead][0], b[n % kAhead][1]);
+          device::mma_m16n8k16<Q>(scores.at[m][n * 2 + 1], row, b[n % kAhead][2], b[n % kAhead][3]);
         }
       }
     }
@@ -292,7 +307,8 @@ class PrefillWarp {
   // Adds the values, by weights that follow from the scores, and the weights. Why all at once: the
   // exponentials of 16 keys, and the multiplications with the factors, are done while the tensor
   // cores are busy. With a branch around those, which are mostly by 1, they were not.
-  __device__ void weigh(const Scores& scores, const float (&factors)[kSixteens][2], Operands v) {
+  __device__ void weigh(const Scores& scores, const float (&factors)[kSixteens][2],
+                        ValueOperands v) {
     const float scale = this->scale();
     const uint32_t ones = device::packed<Q>(1.0f, 1.0f);
 #pragma unroll
@@ -311,7 +327,7 @@ class PrefillWarp {
         device::mma_m16n8k16<Q>(weights_[m], a[m], ones, ones);
       }
 #pragma unroll
-      for (int d = 0; d < Shape::kDim / 16; ++d) {
+      for (int d = 0; d < Shape::kValueColumns / 16; ++d) {
         uint32_t b[4];
         device::ldmatrix_x4_trans(b, v_at_.at(v, d, step));
 #pragma unroll
@@ -335,38 +351,38 @@ class PrefillWarp {
   }
 
   // A lane's share of a row, to the partial results or in shared memory.
-  __device__ void store_row(int m, int half, Operands staging) {
+  __device__ void store_row(int m, int half, ValueOperands staging) {
     const device::SoftmaxState state{most_[m][half], weights_[m][half * 2]};
     const int row = this->row(m, half);
     Place at = place(row);
     if (at.query >= item_.q_len) return;
-    const bool first_lane = lane_ % 4 == 0;
+    const bool first_lane = lane_ % 4 == 0 && first_value_ == 0;
     const int column = lane_ % 4 * 2;
     if (item_.partial >= 0) {
       const RowEnd end = end_part(state);
       const int64_t to = int64_t{item_.partial} + row;
       if (first_lane) store_partial_lse(problem_, to, kv_head_, end.lse);
 #pragma unroll
-      for (int d = 0; d < Shape::kDim / 8; ++d) {
+      for (int d = 0; d < Shape::kValues / 8; ++d) {
         const auto& sums = sums_[m][d];
         const float values[2] = {sums[half * 2], sums[half * 2 + 1]};
-        store_partial_out(problem_, to, kv_head_, d * 8 + column, values, end.factor);
+        store_partial_out(problem_, to, kv_head_, first_value_ + d * 8 + column, values,
+                          end.factor);
       }
       return;
     }
     const RowEnd end = end_row(problem_, state, at.head);
     if (first_lane) store_lse(problem_, item_.q_start + at.query, at.head, end.lse);
-    // Outputs have as many bits as queries, and take their place.
     using O = typename Config::O;
     static_assert(sizeof(O) == sizeof(Q), "outputs are staged where the queries were");
 #pragma unroll
-    for (int d = 0; d < Shape::kDim / 8; ++d) {
+    for (int d = 0; d < Shape::kValues / 8; ++d) {
       const auto& sums = sums_[m][d];
       float values[2] = {sums[half * 2] * end.factor, sums[half * 2 + 1] * end.factor};
       if constexpr (Config::Variant::kOutputs) {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          values[i] = problem_.variant.output(values[i], at, d * 8 + column + i);
+          values[i] = problem_.variant.output(values[i], at, first_value_ + d * 8 + column + i);
         }
       }
       *reinterpret_cast<uint32_t*>(staging.chunk(row, d) + column) =
@@ -375,16 +391,17 @@ class PrefillWarp {
   }
 
   // The warp's rows, whole chunks at a time.
-  __device__ void copy_out(Operands staging) const {
-    constexpr int kChunks = Operands::kChunks;
+  __device__ void copy_out(ValueOperands staging) const {
+    constexpr int kOfChunk = ValueOperands::kElementsPerChunk;
+    constexpr int kChunks = Shape::kValues / kOfChunk;
     __syncwarp();
 #pragma unroll 4
     for (int i = lane_; i < Shape::kWarpRows * kChunks; i += 32) {
       const int row = first_row_ + i / kChunks;
       const Place at = place(row);
       if (at.query >= item_.q_len) continue;
-      auto* to = problem_.out.row(item_.q_start + at.query, at.head) +
-                 i % kChunks * Operands::kElementsPerChunk;
+      auto* to = problem_.out.row(item_.q_start + at.query, at.head) + first_value_ +
+                 i % kChunks * kOfChunk;
       *reinterpret_cast<uint4*>(to) =
           *reinterpret_cast<const uint4*>(staging.chunk(row, i % kChunks));
     }
@@ -394,12 +411,13 @@ class PrefillWarp {
   const Item& item_;
   const Borders& borders_;
   int kv_head_;
+  int first_value_;
   int lane_;
   int first_row_;  // of the warp, in the tile
-  Operand<Q, Shape::kDim> q_at_;
-  Operand<Q, Shape::kDim> k_at_;
-  Operand<Q, Shape::kDim> v_at_;
-  float sums_[kSixteens][Shape::kDim / 8][4] = {};
+  Operand<Q, Shape::kColumns> q_at_;
+  Operand<Q, Shape::kColumns> k_at_;
+  Operand<Q, Shape::kValueColumns> v_at_;
+  float sums_[kSixteens][Shape::kValueColumns / 8][4] = {};
   float weights_[kSixteens][4] = {};  // summed up: every column has the same
   float most_[kSixteens][2];          // the largest scores
 };
@@ -419,21 +437,21 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
   const auto part = [&](const char* name, int start, int bytes) {
     return device::shared_part(shared, name, start, bytes);
   };
-  const Tile<Q, Shape::kDim> q{shared, part("queries", 0, Shape::kQueryBytes)};
-  const auto keys_at = [&](int stage) {
-    return Shape::kQueryBytes + stage * 2 * Shape::kKeysBytes;
-  };
+  const Tile<Q, Shape::kColumns> q{shared, part("queries", 0, Shape::kQueryBytes)};
+  const auto keys_at = [&](int stage) { return Shape::kQueryRoom + stage * Shape::kStageBytes; };
   const auto keys_of = [&](int stage) {
-    return Tile<KV, Shape::kDim>{shared, part("keys", keys_at(stage), Shape::kKeysBytes)};
+    return Tile<KV, Shape::kColumns>{shared, part("keys", keys_at(stage), Shape::kKeysBytes)};
   };
   const auto values_of = [&](int stage) {
     const int start = keys_at(stage) + Shape::kKeysBytes;
-    return Tile<KV, Shape::kDim>{shared, part("values", start, Shape::kKeysBytes)};
+    return Tile<KV, Shape::kValueColumns>{shared, part("values", start, Shape::kValuesBytes)};
   };
 
   device::pdl_wait();
-  const Share share = share_of(problem, static_cast<int>(blockIdx.x));
+  const int block = static_cast<int>(blockIdx.x / Shape::kParts);
+  const Share share = share_of(problem, block);
   const int kv_head = share.kv_head;
+  const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
   // Why in shared memory: what is looked at once a tile, or at the end, would take a tenth of the
   // registers.
   __shared__ Item item;
@@ -453,15 +471,16 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
   const int count = (item.end - item.begin + Shape::kKeys - 1) / Shape::kKeys;
   const auto first_of = [&](int tile) { return item.begin + tile * Shape::kKeys; };
   const auto find = [&](int tile) {
-    rows[tile % 2].find(problem.keys, item.kv_start, first_of(tile), item.end, kv_head);
+    rows[tile % 2].find(problem.keys, item.kv_start, first_of(tile), item.end, kv_head,
+                        first_value);
   };
 
   copy_queries<Shape::kThreads>(q, problem, item, kv_head);
   if (count > 0) find(count - 1);
   __syncthreads();
   if (count > 0) {
-    copy_last_keys<Shape::kThreads>(keys_of((count - 1) % 2), values_of((count - 1) % 2),
-                                    rows[(count - 1) % 2]);
+    copy_last_keys<Shape::kThreads, Shape::kDim, Shape::kValues>(
+        keys_of((count - 1) % 2), values_of((count - 1) % 2), rows[(count - 1) % 2]);
   }
   if (count > 1) find(count - 2);
   device::copy_commit();
@@ -477,19 +496,20 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
     rotate_queries<Shape::kThreads>(q, problem, item, kv_head, turns);
   }
 
-  PrefillWarp<Config> warp(problem, item, borders[thread / 32], kv_head);
+  PrefillWarp<Config> warp(problem, item, borders[thread / 32], kv_head, first_value);
   const auto add = [&](int tile, auto copy) {
-    const Tile<KV, Shape::kDim> k = keys_of(tile % 2);
-    const Tile<KV, Shape::kDim> v = values_of(tile % 2);
+    const Tile<KV, Shape::kColumns> k = keys_of(tile % 2);
+    const Tile<KV, Shape::kValueColumns> v = values_of(tile % 2);
     [[maybe_unused]] const auto position_of = [&](int row) { return first_of(tile) + row; };
     if constexpr (Shape::kConverts) {
       constexpr int kBytes = Shape::kOperandBytes;
       const int operands_at = keys_at(Shape::kStages);
-      const Tile<Q, Shape::kDim> k_operand{shared, part("converted keys", operands_at, kBytes)};
-      const Tile<Q, Shape::kDim> v_operand{shared,
-                                           part("converted values", operands_at + kBytes, kBytes)};
+      const Tile<Q, Shape::kColumns> k_operand{shared, part("converted keys", operands_at, kBytes)};
+      const Tile<Q, Shape::kValueColumns> v_operand{
+          shared, part("converted values", operands_at + kBytes, Shape::kValueOperandBytes)};
       if constexpr (Config::kRope) {
-        rotate_rows<Shape::kKeys, Shape::kThreads>(k, k_operand, turns, position_of, thread);
+        rotate_rows<Shape::kKeys, Shape::kThreads, Shape::kDim>(k, k_operand, turns, position_of,
+                                                                thread);
       } else {
         convert_rows<Shape::kKeys, Shape::kThreads>(k, k_operand, thread);
       }
@@ -498,7 +518,7 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
       warp.add(q, k_operand, v_operand, first_of(tile), copy);
     } else {
       if constexpr (Config::kRope) {
-        rotate_rows<Shape::kKeys, Shape::kThreads>(k, k, turns, position_of, thread);
+        rotate_rows<Shape::kKeys, Shape::kThreads, Shape::kDim>(k, k, turns, position_of, thread);
         __syncthreads();
       }
       warp.add(q, k, v, first_of(tile), copy);
@@ -511,14 +531,14 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
     if (tile > 1) find(tile - 2);
     add(tile, [&] {
       if (tile == 0) return;
-      copy_keys<Shape::kThreads>(keys_of((tile - 1) % 2), values_of((tile - 1) % 2),
-                                 rows[(tile - 1) % 2]);
+      copy_keys<Shape::kThreads, Shape::kDim, Shape::kValues>(
+          keys_of((tile - 1) % 2), values_of((tile - 1) % 2), rows[(tile - 1) % 2]);
       device::copy_commit();
     });
   }
   device::copy_wait<0>();
   __syncthreads();
-  warp.store(q);
+  warp.store({shared, part("outputs", 0, Shape::kOutBytes)});
   device::pdl_trigger();
 }
 
@@ -527,7 +547,7 @@ template <typename Config>
 cudaError_t Prefill(const Problem<Config>& problem, cudaStream_t stream, bool pdl) {
   using Shape = PrefillShape<Config>;
   device::LaunchConfig config;
-  config.grid = dim3(blocks_of(problem));
+  config.grid = dim3(blocks_of(problem) * Shape::kParts);
   config.block = dim3(Shape::kThreads);
   config.stream = stream;
   config.shared_bytes = Shape::kSharedBytes;

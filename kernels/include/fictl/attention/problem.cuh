@@ -4,7 +4,8 @@
 //   Q, O           the types of queries and outputs
 //   Keys           RaggedKeys<KV>, PagedKeys<KV> or RunKeys<KV>
 //   Variant        what happens to scores, see variant.cuh
-//   kHeadDim       64, 128 or 256
+//   kHeadDim       elements of a head of queries and keys: whole chunks of 16 bytes, up to 512
+//   kValueDim      the same of values; may be left out where it is kHeadDim
 //   kRows          of a tile of queries: 16 (decoding), 64 or 128
 //   kKeys, kWarpRows   of prefill, see tile_shape.cuh; may be left out
 //   kRope          queries and keys are rotated as they are loaded
@@ -25,7 +26,7 @@ struct Problem {
   Heads<typename Config::O> out;
   float* lse;          // [tokens][heads], log2; null where nobody asks
   const float* sinks;  // [heads], logits of a key without a value; null where there are none
-  float* partial_out;  // [partial rows][kv_heads][head_dim]
+  float* partial_out;  // [partial rows][kv_heads][value dim]
   float* partial_lse;  // [partial rows][kv_heads]
   const Item* items;
   int item_count;

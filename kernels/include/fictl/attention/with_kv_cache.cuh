@@ -79,10 +79,10 @@ namespace detail {
 template <typename Type, typename Stored, typename Out, typename Keys_, typename Variant_,
           int kHeadDim_, int kRows_>
 struct CallConfig {
-  static_assert(kHeadDim_ == 64 || kHeadDim_ == 128 || kHeadDim_ == 256,
-                "heads are of 64, 128 or 256 elements");
-  static_assert(DefaultTile::is_known(kRows_, kHeadDim_),
-                "tiles are of 16 rows, 64, or 128 where heads are of no more than 128 elements");
+  static_assert(kHeadDim_ * sizeof(Stored) % 16 == 0 && kHeadDim_ <= DefaultTile::kMost,
+                "heads are of up to 512 elements, in whole chunks of 16 bytes");
+  static_assert(DefaultTile::is_known(kRows_, {kHeadDim_, kHeadDim_}),
+                "tiles are of 16 rows, 64, or 128 where heads are of no more than 160 elements");
   static_assert(std::is_same_v<Type, __half> || std::is_same_v<Type, __nv_bfloat16>,
                 "queries are __half or __nv_bfloat16");
   static_assert(std::is_same_v<Type, Out>, "the result is of the queries' type");
@@ -212,7 +212,8 @@ cudaError_t call(const Batch& batch, int heads, int kv_heads, const typename Con
   plan.rows = Config::kRows;
   plan.group = heads / kv_heads;
   plan.kv_heads = kv_heads;
-  plan.slots = sms * DefaultTile::blocks(Config::kRows);
+  plan.slots = sms * DefaultTile::blocks(Config::kRows, {Config::kHeadDim, Config::kHeadDim}) /
+               value_parts(Config::kHeadDim);
   plan.causal = options.causal;
   plan.window_left = options.window_left < 0 ? INT_MAX : options.window_left;
   const Planner planner(batch, plan);

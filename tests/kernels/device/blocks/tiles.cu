@@ -107,7 +107,7 @@ __global__ void ProductKernel(const T* a, const T* b, float* out, bool b_along_n
 }  // namespace
 
 void places(const Launch& launch, View out, int64_t chunks) {
-  DISPATCH_INT(launch, chunks, N, (1, 2, 4, 8, 16, 32), {
+  DISPATCH_INT(launch, chunks, N, (1, 2, 4, 5, 8, 10, 12, 16, 20, 24, 32), {
     CUDA_CHECK(launch,
                device::launch<PlacesKernel<N>>(one_block(launch, out.numel()), out.data<int>()));
   });

@@ -60,7 +60,7 @@ class Consumer {
       : shared_(shared),
         problem_(problem),
         loads_(loads),
-        rows_{static_cast<int>(threadIdx.x) % device::kWarpgroup, warpgroup * device::kWgmmaM},
+        rows_{warpgroup * device::kWgmmaM},
         q_(device::k_major_tile<Tile::kSwizzle>(shared.queries + rows_.first * Tile::kRow)),
         k_(device::k_major_tile<Tile::kSwizzle>(shared.keys[0])),
         v_(Products<Tile>::values_at(shared.values[0])),
@@ -85,10 +85,14 @@ class Consumer {
 
   __device__ bool leads() const { return threadIdx.x % 32 == 0; }
 
-  __device__ __forceinline__ static void wait_full(Ring& ring, const Position& at) {
-    ring.wait_full(at);
-    // What cp.async has written is the ordinary proxy's, and wgmma reads by the other one.
+  // What cp.async has written is the ordinary proxy's, and wgmma reads by the other one.
+  __device__ __forceinline__ void wait_for_keys() {
+    shared_.key_ring.wait_full(key_at_);
     if constexpr (Tile::kGathers && !Tile::kWidens) device::fence_async_shared();
+  }
+  __device__ __forceinline__ void wait_for_values() {
+    shared_.value_ring.wait_full(value_at_);
+    if constexpr (Tile::kGathers && !Tile::kWidens && !Tile::kFp8) device::fence_async_shared();
   }
 
   __device__ __forceinline__ void release(Ring& ring, Position& at) {
@@ -101,7 +105,7 @@ class Consumer {
     Products<Tile> products;
     RowSoftmax softmax;
     products.clear();
-    find_row_factors(work);
+    find_row_scales(work);
     if (stages.count > 0) {
       multiply(products, softmax, work, stages);
       if constexpr (Tile::kOutsApart) release_queries();
@@ -123,7 +127,9 @@ class Consumer {
 
   __device__ __forceinline__ void multiply(Products<Tile>& products, RowSoftmax& softmax,
                                            const Work& work, Stages stages) {
-    const Span plain = seen_by_all(problem_, work.item, rows_.first);
+    Span plain = seen_by_all(problem_, work.item, rows_.first);
+    // Why: all threads have the same, which uniform registers can hold.
+    plain.first = __shfl_sync(~0u, plain.first, 0);
     Factors factors;
     const auto weigh = [&](int stage) {
       const int first = stages.base + stage * Tile::kKeys;
@@ -132,7 +138,7 @@ class Consumer {
     };
 
     shared_.query_ring.wait_full(query_at_);
-    wait_full(shared_.key_ring, key_at_);
+    wait_for_keys();
     products.pin_scores();
     device::wgmma_begin();
     products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
@@ -144,14 +150,14 @@ class Consumer {
     products.begin(factors);
     clear_values(work.item, stages);
 
-    if (stages.count > 1) wait_full(shared_.key_ring, key_at_);
+    if (stages.count > 1) wait_for_keys();
     for (int stage = stages.count - 2; stage >= 0; --stage) {
       turns_.wait();
       products.pin_scores();
       products.pin_sums();
       device::wgmma_begin();
       products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
-      wait_full(shared_.value_ring, value_at_);
+      wait_for_values();
       device::wgmma_begin();
       products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
       turns_.hand_over();
@@ -163,7 +169,7 @@ class Consumer {
       // has no product to lie under.
       products.pin_scores();
       softmax.pin();
-      if (stage > 0) wait_full(shared_.key_ring, key_at_);
+      if (stage > 0) wait_for_keys();
       device::wgmma_wait<0>();
       products.pin_sums();
       release(shared_.value_ring, value_at_);
@@ -172,7 +178,7 @@ class Consumer {
       products.rescale(factors);
     }
 
-    wait_full(shared_.value_ring, value_at_);
+    wait_for_values();
     products.pin_sums();
     device::wgmma_begin();
     products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
@@ -190,23 +196,22 @@ class Consumer {
     constexpr bool kTransforms = Variant::kTransforms && !scales_rows<Variant>;
     if constexpr (kTransforms) transform(scores, problem_, work, rows_, first);
     if (Variant::kMasks || masks) mask(scores, problem_, work, rows_, first);
-    const float usual = kTransforms ? 1.0f : problem_.scale * kLog2E;
     if constexpr (scales_rows<Variant>) {
-      const float scales[2] = {usual * row_factors_[0], usual * row_factors_[1]};
-      softmax.template weigh<Products<Tile>::kWeightBits>(scores, scales, factors);
+      softmax.template weigh<Products<Tile>::kWeightBits>(scores, row_scales_, factors);
     } else {
-      softmax.template weigh<Products<Tile>::kWeightBits>(scores, {usual, usual}, factors);
+      const float scale = kTransforms ? 1.0f : problem_.scale * kLog2E;
+      softmax.template weigh<Products<Tile>::kWeightBits>(scores, {scale, scale}, factors);
     }
   }
 
-  // What the variant multiplies the scores of this thread's rows with.
-  __device__ void find_row_factors(const Work& work) {
+  // What makes base-2 logits of the scores of this thread's rows, where that is not one number.
+  __device__ void find_row_scales(const Work& work) {
     if constexpr (scales_rows<typename Config::Variant>) {
       const HeadScales& scales = problem_.variant;
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        row_factors_[half] =
-            scales.transform(1.0f, place_of(problem_, work.item, rows_.row(half), work.kv_head));
+        const Place at = place_of(problem_, work.item, rows_.row(half), work.kv_head);
+        row_scales_[half] = scales.transform(problem_.scale * kLog2E, at);
       }
     }
   }
@@ -216,11 +221,11 @@ class Consumer {
     if constexpr (Tile::kGathers) return;  // The loader has.
     const int first = stages.base + (stages.count - 1) * Tile::kKeys;
     if (first + Tile::kKeys <= item.end) return;
-    wait_full(shared_.value_ring, value_at_);
+    wait_for_values();
     unsigned char* values = shared_.values[value_at_.stage];
     constexpr int kChunks = Tile::kValueDim / kPanel * 8;
     constexpr int kConsumerThreads = Tile::kConsumers * device::kWarpgroup;
-    const int thread = rows_.first / device::kWgmmaM * device::kWarpgroup + rows_.thread;
+    const int thread = rows_.first / device::kWgmmaM * device::kWarpgroup + rows_.thread();
     for (int i = (item.end - first) * kChunks + thread; i < Tile::kKeys * kChunks;
          i += kConsumerThreads) {
       const int row = i / kChunks, chunk = i % kChunks;
@@ -239,7 +244,7 @@ class Consumer {
   device::TileDescriptor k_;
   device::TileDescriptor v_;
   Turns<Tile> turns_;
-  float row_factors_[2] = {1.0f, 1.0f};
+  float row_scales_[2] = {1.0f, 1.0f};
   device::RingPosition<1> query_at_;
   Position key_at_;
   Position value_at_;

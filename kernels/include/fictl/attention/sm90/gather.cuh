@@ -36,7 +36,7 @@ __device__ __forceinline__ void copy_stage(unsigned char* stage, From from) {
   const int chunk = static_cast<int>(threadIdx.x) % kChunks;
   const int first = static_cast<int>(threadIdx.x) / kChunks;
   unsigned char* to = stage + stage_offset<Tile>(first, chunk);
-#pragma unroll 4
+#pragma unroll(Tile::kFp8 ? 2 : 4)
   for (int i = 0; i < Tile::kKeys / kRowsAtOnce; ++i) {
     const Element* row = from(first + i * kRowsAtOnce);
 #pragma unroll

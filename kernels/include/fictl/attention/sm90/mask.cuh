@@ -31,13 +31,19 @@ __device__ Span seen_by_all(const Problem<Config>& problem, const Item& item, in
 
 // The scores that a thread has: of two rows, and of two adjacent keys of every eight.
 struct ThreadRows {
-  int thread;  // of the warpgroup
-  int first;   // row of the warpgroup, in the tile
+  int first;  // row of the warpgroup, in the tile
 
-  __device__ int row(int half) const {
-    return first + device::AccumulatorLayout{thread}.row(2 * half);
+  // Of the warpgroup. Why anew each time: what follows from it would be kept in registers that the
+  // products need.
+  __device__ int thread() const {
+    int thread = static_cast<int>(threadIdx.x);
+    asm volatile("" : "+r"(thread));
+    return thread % device::kWarpgroup;
   }
-  __device__ int key() const { return device::AccumulatorLayout{thread}.column(0); }
+  __device__ int row(int half) const {
+    return first + device::AccumulatorLayout{thread()}.row(2 * half);
+  }
+  __device__ int key() const { return device::AccumulatorLayout{thread()}.column(0); }
 };
 
 // Runs `body(score, key)` for a thread's scores of one row: the key from the thread's first one on.
@@ -55,11 +61,12 @@ template <typename Config, int kCount>
 __device__ __forceinline__ void transform(float (&scores)[kCount], const Problem<Config>& problem,
                                           const Work& work, ThreadRows rows, int first) {
   constexpr float kLog2E = 1.4426950408889634f;
+  const int lane_key = rows.key();
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     Place at = place_of(problem, work.item, rows.row(half), work.kv_head);
     each_of_row(scores, half, [&](float& score, int key) {
-      at.key = first + rows.key() + key;
+      at.key = first + lane_key + key;
       score = problem.variant.transform(score * problem.scale, at) * kLog2E;
     });
   }
@@ -81,10 +88,12 @@ template <typename Config, int kCount>
 __device__ __forceinline__ void mask(float (&scores)[kCount], const Problem<Config>& problem,
                                      const Work& work, ThreadRows rows, int first) {
   using Variant = typename Config::Variant;
+  const int lane_key = rows.key();
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const Span span = seen_by(problem, work.item, rows.row(half));
-    const int low = span.first - first - rows.key();
+    const int row = rows.row(half);
+    const Span span = seen_by(problem, work.item, row);
+    const int low = span.first - first - lane_key;
     const bool any = span.first <= span.last;
     const unsigned range = any ? static_cast<unsigned>(span.last - span.first) : 0;
     each_of_row(scores, half, [&](float& score, int key) {
@@ -93,17 +102,16 @@ __device__ __forceinline__ void mask(float (&scores)[kCount], const Problem<Conf
     if constexpr (Variant::kWords) {
 #pragma unroll
       for (int word = 0; word < (2 * kCount + 63) / 64; ++word) {
-        const uint64_t bits =
-            word_of(problem, work, rows.row(half), first + 64 * word) >> rows.key();
+        const uint64_t bits = word_of(problem, work, row, first + 64 * word) >> lane_key;
         each_of_row(scores, half, [&](float& score, int key) {
           if (key / 64 == word && !(bits >> key % 64 & 1)) score = -INFINITY;
         });
       }
     }
     if constexpr (masks_singly<Variant>) {
-      Place at = place_of(problem, work.item, rows.row(half), work.kv_head);
+      Place at = place_of(problem, work.item, row, work.kv_head);
       each_of_row(scores, half, [&](float& score, int key) {
-        at.key = first + rows.key() + key;
+        at.key = first + lane_key + key;
         if (score > -INFINITY && !keeps_singly(problem.variant, at)) score = -INFINITY;
       });
     }

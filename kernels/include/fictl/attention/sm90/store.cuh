@@ -48,8 +48,8 @@ class TileStore {
       : problem_(problem),
         work_(work),
         rows_(rows),
-        lane_(rows.thread % 32),
-        first_row_(rows.first + rows.thread / 32 * kWarpRows),
+        lane_(rows.thread() % 32),
+        first_row_(rows.first + rows.thread() / 32 * kWarpRows),
         end_row_(min(tile_rows, work.item.q_len * problem.group.divisor() - work.item.row)),
         panels_(shared.out_panels() + first_row_ * kRowBytes) {
     // Why: addresses that follow from the lane alone would be kept for all tiles, in registers that

@@ -15,6 +15,7 @@
 
 #include <type_traits>
 
+#include <fictl/attention/head_shape.cuh>
 #include <fictl/attention/keys.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/tile.cuh>
@@ -28,13 +29,6 @@ constexpr int kPanel = 64;  // dims: 128 bytes of 16-bit values
 constexpr int kRowBytes = 128;
 constexpr int kPatternBytes = 1024;   // of the swizzle: what tiles are aligned to
 constexpr int kSharedBytes = 232448;  // of a block, on sm_90
-
-// Dims of a value: Config::kValueDim, or as many as those of a key.
-template <typename Config, typename = void>
-struct ValueDim : std::integral_constant<int, Config::kHeadDim> {};
-template <typename Config>
-struct ValueDim<Config, std::void_t<decltype(Config::kValueDim)>>
-    : std::integral_constant<int, Config::kValueDim> {};
 
 // Whether rows of keys are copied one by one: Config::kGathers, or false.
 template <typename Config, typename = void>
@@ -74,7 +68,7 @@ struct Tile {
   static constexpr int kRows = Config::kRows;
   static constexpr int kKeys = Config::kKeys;
   static constexpr int kDim = Config::kHeadDim;
-  static constexpr int kValueDim = ValueDim<Config>::value;
+  static constexpr int kValueDim = kValueDimOf<Config>;
   static constexpr int kStages = kFp8 ? 3 : 2;
   static constexpr int kConsumers = kRows / device::kWgmmaM;  // warpgroups of 64 rows
   static constexpr int kConsumerWarps = kConsumers * 4;
@@ -93,10 +87,12 @@ struct Tile {
 
   // Registers a thread: the sum over the warpgroups is at most 504 for three of them, 512 for four,
   // and 256 for two, of which there are two blocks.
-  // Conversions take more than copies.
-  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : (kWidens ? 56 : 40);
-  static constexpr int kConsumerRegisters =
-      kConsumers == 3 ? 160 : (kWidens ? 224 : 232) - (kConsumers == 1 ? (kWidens ? 24 : 16) : 0);
+  // Conversions and permutations take more than copies, where the consumers leave it.
+  static constexpr bool kMoreToProducer = kWidens || (kFp8 && (kValueDim <= 64 || kKeys <= 64));
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kMoreToProducer ? 56 : 40;
+  static constexpr int kConsumerRegisters = kConsumers == 1   ? 256 - kProducerRegisters
+                                            : kConsumers == 2 ? (kMoreToProducer ? 224 : 232)
+                                                              : 160;
 
   // Whether the warpgroups take turns at issuing products, so that the softmax of one lies under
   // the products of the other. Sums of more dims leave the tensor cores no gap to fill.

@@ -37,7 +37,7 @@ struct TransposedBytes {
   template <int kWarps>
   __device__ static void run(const void* from, void* to, int warp, int lane) {
     static_assert(kBlocks % kWarps == 0, "as many blocks for each warp");
-#pragma unroll 4
+#pragma unroll 2
     for (int i = 0; i < kBlocks / kWarps; ++i) move(from, to, i * kWarps + warp, lane);
   }
 

@@ -15,7 +15,11 @@ TYPES = {
     torch.{{ dtype.name }}: "{{ dtype.cpp }}",
 {% endfor %}
 }
-HEAD_DIMS = ({{ fixed ~ "," if fixed else "64, 128, 256" }})
+{% if fixed %}
+HEAD_DIMS = ({{ fixed }},)
+{% else %}
+HEAD_DIMS = range(8, 257, 8)  # whole chunks of 16 bytes, as far as shared memory of any GPU goes
+{% endif %}
 
 
 def module(dtype: torch.dtype, head_dim: int, rows: int) -> JitSpec:
@@ -26,10 +30,10 @@ def module(dtype: torch.dtype, head_dim: int, rows: int) -> JitSpec:
         raise TypeError(f"{wrong}; accepted: {', '.join(accepted)}")
     if head_dim not in HEAD_DIMS:
         wrong = f"{{ name }}: argument '{{ inputs[0].name }}' has heads of {head_dim} elements"
-        raise ValueError(f"{wrong}; accepted: {', '.join(map(str, HEAD_DIMS))}")
+        raise ValueError(f"{wrong}; accepted: {{ fixed if fixed else "multiples of 8 up to 256" }}")
     return module_spec(__file__, {"type": TYPES[dtype], "head_dim": head_dim, "rows": rows})
 
 
 def aot() -> Iterator[JitSpec]:
     """What is called most; others are built when they are first called."""
-    yield module(torch.{{ dtypes[-1].name }}, {{ fixed or 128 }}, {{ 64 if fixed == 256 else 128 }})
+    yield module(torch.{{ dtypes[-1].name }}, {{ fixed or 128 }}, {{ 64 if fixed and fixed > 128 else 128 }})

@@ -30,8 +30,8 @@ kernel = KernelModule(module)
     query is kv_len - q_len + q_idx.
 
 {% endif %}
-    {{ q }}: ({{ inputs[0].axis_names | join(", ") }}); {{ roles.head_dim[0] }} is 64, 128 or 256. Last dimension contiguous,
-        strides of heads and tokens multiples of 16 bytes.
+    {{ q }}: ({{ inputs[0].axis_names | join(", ") }}); {{ roles.head_dim[0] }} is a multiple of 8 up to 256. Last dimension
+        contiguous, strides of heads and tokens multiples of 16 bytes.
     {{ k }}, {{ v }}: ({{ inputs[1].axis_names | join(", ") }}), of {{ q }}'s dtype; each head serves a group of {{ q }}'s.
 {% for each in scalars %}
     {{ each.name }}: {{ {"float": "a number", "int": "a whole number", "bool": "True or False"}[each.type] }}.

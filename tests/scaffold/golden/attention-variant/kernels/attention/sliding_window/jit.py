@@ -13,7 +13,7 @@ TYPES = {
     torch.float16: "__half",
     torch.bfloat16: "__nv_bfloat16",
 }
-HEAD_DIMS = (64, 128, 256)
+HEAD_DIMS = range(8, 257, 8)  # whole chunks of 16 bytes, as far as shared memory of any GPU goes
 
 
 def module(dtype: torch.dtype, head_dim: int, rows: int) -> JitSpec:
@@ -24,7 +24,7 @@ def module(dtype: torch.dtype, head_dim: int, rows: int) -> JitSpec:
         raise TypeError(f"{wrong}; accepted: {', '.join(accepted)}")
     if head_dim not in HEAD_DIMS:
         wrong = f"sliding_window: argument 'q' has heads of {head_dim} elements"
-        raise ValueError(f"{wrong}; accepted: {', '.join(map(str, HEAD_DIMS))}")
+        raise ValueError(f"{wrong}; accepted: multiples of 8 up to 256")
     return module_spec(__file__, {"type": TYPES[dtype], "head_dim": head_dim, "rows": rows})
 
 

@@ -30,8 +30,8 @@ def sliding_window(
     q_idx and kv_idx are token indices. The queries are at the end of the keys: the position of a
     query is kv_len - q_len + q_idx.
 
-    q: (q_len, heads, head_dim); head_dim is 64, 128 or 256. Last dimension contiguous,
-        strides of heads and tokens multiples of 16 bytes.
+    q: (q_len, heads, head_dim); head_dim is a multiple of 8 up to 256. Last dimension
+        contiguous, strides of heads and tokens multiples of 16 bytes.
     k, v: (kv_len, kv_heads, head_dim), of q's dtype; each head serves a group of q's.
     window: a whole number.
     causal: a query sees no keys after its own position.
