@@ -1,4 +1,4 @@
-"""How far requests that are planned by themselves are from where their batch has them."""
+"""Shift: from a list of requests that were planned by themselves to the places of their batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MERGE_Q_START, _MERGE_REQUEST = 2, 5
 
 
 class Shift(NamedTuple):
-    """How far a request's queries and keys are from where the planner of the picked ones has them.
+    """Distances of a request's queries and keys from where its plan has them.
 
     `requests` are their numbers in the batch, whose ends `query_end` and `key_end` are.
     """

@@ -5,59 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import torch
-
 from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
 
 from .._trace import reference
 from .._trace.axes import CAUSAL, HEAD_COUNTS, HEADS, PAGES, TOLERANCES
 from .._trace.cost import moved
 from .._trace.cost import seen as seen_scores
-from .._trace.inputs import indptr
-
-
-def _attention(
-    qo_indptr: torch.Tensor,
-    kv_indptr: torch.Tensor,
-    kv_indices: torch.Tensor,
-    kv_len_arr: torch.Tensor,
-    num_qo_heads: int,
-    num_kv_heads: int,
-    head_dim_qk: int,
-    head_dim_vo: int,
-    page_size: int,
-    causal: bool,
-    q: torch.Tensor,
-    kv_cache: torch.Tensor,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    out = torch.zeros_like(q, dtype=torch.float64)
-    lse = out.new_zeros(q.shape[:2])
-    starts, pages = qo_indptr.tolist(), kv_indptr.tolist()
-    for i, length in enumerate(kv_len_arr.tolist()):
-        mine = slice(starts[i], starts[i + 1])
-        used = kv_cache[kv_indices[pages[i] : pages[i + 1]].long()]
-        k, v = (used[:, of].flatten(0, 1)[:length] for of in (0, 1))
-        out[mine], lse[mine] = reference.attention(q[mine], k, v, causal)
-    return out, lse
-
-
-def _init(
-    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
-) -> dict[str, torch.Tensor]:
-    """Draw requests of one query, but for the last, which has all the rest; pages in any order."""
-    requests, tokens, used = sizes["requests"], sizes["tokens"], sizes["used_pages"]
-    ends = torch.arange(requests + 1, device=device).clamp(max=tokens)
-    ends[requests:] = tokens
-    begins = indptr(used, requests, device, generator)
-    lens = begins.diff() * sizes["page_size"]
-    short = torch.randint(0, sizes["page_size"], lens.shape, device=device, generator=generator)
-    table = torch.randperm(sizes["pages"], device=device, generator=generator)[:used]
-    return {
-        "qo_indptr": ends.int(),
-        "kv_indptr": begins,
-        "kv_indices": table.int(),
-        "kv_len_arr": (lens - short).clamp(min=0).int(),
-    }
+from .._trace.inputs import mixed_init
 
 
 def _validate(**inputs: Any) -> None:
@@ -125,7 +79,7 @@ BatchAttention = TraceTemplate(
         "out": Tensor(("tokens", "num_qo_heads", "head_dim_qk"), dtype_from="q"),
         "lse": Tensor(("tokens", "num_qo_heads"), dtype="float32"),
     },
-    reference=_attention,
+    reference=reference.mixed_batch,
     constraints=(
         "num_qo_heads % num_kv_heads == 0",
         "num_kv_heads >= 1",
@@ -136,7 +90,7 @@ BatchAttention = TraceTemplate(
         "requests >= 1 or tokens == 0 == used_pages",
     ),
     tolerances=TOLERANCES,
-    init=_init,
+    init=mixed_init,
     validate=_validate,
     bind=_bind,
     bytes=_bytes,

@@ -19,12 +19,12 @@ _MOST_SCORES = 1 << 31
 def cases() -> Iterator[Case]:
     yield _rows(12, 20, (4, 5), 7)
     yield _rows(64, 48, (16, 3), 9)
-    yield _blocks((3, 5, 2), (70, 90), (4, 2), 64)
+    yield _blocks((3, 5), (70, 90), (4, 2), 64)
     yield _rows(8192, 8192, (64, 64), 128 * 32, (16, 16), 128)
     yield _rows(16384, 16384, (128, 128), 128 * 24, (32, 8), 128)
     # 64 x 64 blocks, of which each row sees 64: a video of 109632 tokens, on an eighth of 56 heads.
-    yield _blocks((1713, 1713, 64), (109632, 109632), (7, 7), 128)
-    yield _blocks((1000, 1000, 100), (50000, 50000), (7, 7), 128)
+    yield _blocks((1713, 1713), (109632, 109632), (7, 7), 128)
+    yield _blocks((1000, 1000), (50000, 50000), (7, 7), 128)
 
 
 def _rows(
@@ -49,12 +49,11 @@ def _rows(
 
 
 def _blocks(
-    blocks: tuple[int, int, int], tokens: tuple[int, int], heads: tuple[int, int], dim: int
+    blocks: tuple[int, int], tokens: tuple[int, int], heads: tuple[int, int], dim: int
 ) -> Case:
     sizes = {
         "row_blocks": blocks[0],
         "col_blocks": blocks[1],
-        "seen_blocks": blocks[2],
         "queries": tokens[0],
         "keys": tokens[1],
         "num_qo_heads": heads[0],

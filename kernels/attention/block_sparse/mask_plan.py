@@ -90,7 +90,9 @@ class MaskPlan:
         if self._shared is not None and self._shared[0] == (queries, keys):
             return self._shared[1:]
         chosen, heads, blocks = self._chosen, self._chosen.kv_heads, self._row_starts.shape[1] - 1
-        tile = tiling(self._op, self._device, self._asked, chosen, queries, blocks)
+        # Why: tensor maps have no tokens to point to where there are none.
+        asked = self._asked if keys else "fa2"
+        tile = tiling(self._op, self._device, asked, chosen, queries, blocks)
         count = heads * (queries * chosen.group // tile.used + blocks)
         items = no_items(fits_int32(self._op, "the tiles of queries", count), self._device)
         self._share_mask(

@@ -49,6 +49,8 @@ class RowsPlan:
         self._blocks = (tokens[0] // block[0], tokens[1] // block[1])
         self.tokens = tokens
         self.fault = PlanFault(op, device, _WORDS)
+        # Why: tensor maps have no tokens to point to where there are none.
+        asked = asked if tokens[1] else "fa2"
         self.tile = tiling(op, device, asked, chosen, tokens[0], self._blocks[0])
 
     def plan(

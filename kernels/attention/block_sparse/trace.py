@@ -3,97 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import pairwise
 from typing import Any
 
 import torch
 
 from fictl.trace import Const, Expr, Scalar, Tensor, TraceTemplate, Var
 
+from .._trace import reference
 from .._trace.axes import HEAD_COUNTS, HEADS, TOLERANCES, Axes, Inputs
-from .._trace.inputs import indptr, workspace
-from .._trace.reference import attention
+from .._trace.inputs import blocks_init, rows_init, workspace
 
 _BLOCKS_DTYPE = "int32"
-
-
-def _rows(
-    indptr: torch.Tensor,
-    indices: torch.Tensor,
-    M: int,
-    N: int,
-    R: int,
-    C: int,
-    num_qo_heads: int,
-    num_kv_heads: int,
-    head_dim: int,
-    causal: bool,
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-) -> torch.Tensor:
-    out = torch.zeros_like(q, dtype=torch.float64)
-    for row, (begin, end) in enumerate(pairwise(indptr.tolist())):
-        blocks = indices[begin:end].long()
-        keys = (blocks[:, None] * C + torch.arange(C, device=q.device)).flatten()
-        queries = slice(row * R, (row + 1) * R)
-        out[queries] = attention(q[queries], k[keys], v[keys], causal)[0]
-    return out
-
-
-def _blocks(
-    block_mask_map: torch.Tensor,
-    block_row_sz: torch.Tensor,
-    block_col_sz: torch.Tensor,
-    num_qo_heads: int,
-    num_kv_heads: int,
-    head_dim: int,
-    causal: bool,
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-) -> torch.Tensor:
-    out = torch.zeros_like(q, dtype=torch.float64)
-    group = num_qo_heads // max(num_kv_heads, 1)
-    for head in range(num_kv_heads):
-        own = slice(head * group, (head + 1) * group)
-        sizes = block_col_sz[head].long()
-        begin = 0
-        for row, count in enumerate(block_row_sz[head].tolist()):
-            keys = block_mask_map[head, row].repeat_interleave(sizes)
-            queries = slice(begin, begin + count)
-            begin += count
-            rows = q[own, queries].transpose(0, 1)
-            seen = (k[head, keys][:, None], v[head, keys][:, None])
-            out[own, queries] = attention(rows, *seen, causal)[0].transpose(0, 1)
-    return out
-
-
-def _init_rows(
-    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
-) -> dict[str, torch.Tensor]:
-    """Draw any blocks, in any order; a block that is drawn twice is seen twice."""
-    rows, nnz, blocks = sizes["M"] // sizes["R"], sizes["nnz"], sizes["N"] // sizes["C"]
-    starts = indptr(nnz, rows, device, generator)
-    columns = torch.randint(0, max(blocks, 1), (nnz,), device=device, generator=generator)
-    return {"indptr": starts, "indices": columns.int()}
-
-
-def _init_blocks(
-    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
-) -> dict[str, torch.Tensor]:
-    """Draw which blocks a row sees, as many of each; even sizes where the tokens allow it."""
-    heads, rows, cols = sizes["num_kv_heads"], sizes["row_blocks"], sizes["col_blocks"]
-    scores = torch.rand((heads, rows, cols), device=device, generator=generator)
-    seen = scores.topk(min(sizes["seen_blocks"], cols), -1).indices
-    mask = torch.zeros_like(scores, dtype=torch.bool).scatter_(-1, seen, True)
-    row_sizes = [indptr(sizes["queries"], rows, device, generator).diff() for _ in range(heads)]
-    col_sizes = [indptr(sizes["keys"], cols, device, generator).diff() for _ in range(heads)]
-    return {
-        "block_mask_map": mask,
-        "block_row_sz": torch.stack(row_sizes),
-        "block_col_sz": torch.stack(col_sizes),
-    }
 
 
 def _validate_rows(**inputs: Any) -> None:
@@ -201,10 +121,10 @@ BlockSparseAttentionWrapper = TraceTemplate(
         "v": Tensor(("N", "num_kv_heads", "head_dim"), dtype_from="q"),
     },
     outputs={"out": Tensor(("M", "num_qo_heads", "head_dim"), dtype_from="q")},
-    reference=_rows,
+    reference=reference.block_rows,
     constraints=(*_POSSIBLE, "M % R == 0", "N % C == 0", "M >= R or nnz == 0"),
     tolerances=TOLERANCES,
-    init=_init_rows,
+    init=rows_init,
     validate=_validate_rows,
     bind=_bind_rows,
     flops=_rows_flops,
@@ -217,7 +137,6 @@ VariableBlockSparseAttentionWrapper = TraceTemplate(
     axes={
         "row_blocks": Var("blocks of queries"),
         "col_blocks": Var("blocks of keys"),
-        "seen_blocks": Var("blocks that a row sees"),
         "queries": Var("queries"),
         "keys": Var("keys"),
         **HEADS,
@@ -240,15 +159,14 @@ VariableBlockSparseAttentionWrapper = TraceTemplate(
         "v": Tensor(("num_kv_heads", "keys", "head_dim"), dtype_from="q"),
     },
     outputs={"out": Tensor(("num_qo_heads", "queries", "head_dim"), dtype_from="q")},
-    reference=_blocks,
+    reference=reference.block_mask,
     constraints=(
         *_POSSIBLE,
-        "col_blocks >= seen_blocks",
         "row_blocks >= 1 or queries == 0",
         "col_blocks >= 1 or keys == 0",
     ),
     tolerances=TOLERANCES,
-    init=_init_blocks,
+    init=blocks_init,
     validate=_validate_blocks,
     bind=_bind_blocks,
     flops=_blocks_flops,

@@ -2,87 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
-
-import torch
 
 from fictl.trace import Const, Expr, Scalar, Tensor, TraceTemplate, Var
 
 from .._trace import reference
 from .._trace.axes import HEAD_COUNTS, HEADS, TOLERANCES, Axes, Inputs
-from .._trace.inputs import indptr, page_table, workspace
-
-
-def _pod(
-    indptr: torch.Tensor,
-    indices: torch.Tensor,
-    last_page_len: torch.Tensor,
-    num_qo_heads: int,
-    num_kv_heads: int,
-    head_dim: int,
-    page_size: int,
-    q_p: torch.Tensor,
-    k_p: torch.Tensor,
-    v_p: torch.Tensor,
-    q_d: torch.Tensor,
-    paged_kv_cache_d: torch.Tensor,
-    causal_p: bool,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    prefilled = reference.attention(q_p, k_p, v_p, causal_p)[0]
-    sizes = (num_qo_heads, num_kv_heads, head_dim, page_size)
-    table = (indptr, indices, last_page_len)
-    decoded = reference.batch_decode(*table, *sizes, -1, 0.0, q_d, paged_kv_cache_d, None)
-    return prefilled, decoded
-
-
-def _batch_pod(
-    qo_indptr_p: torch.Tensor,
-    kv_indptr_p: torch.Tensor,
-    kv_indices_p: torch.Tensor,
-    last_page_len_p: torch.Tensor,
-    qo_indptr_d: torch.Tensor,
-    kv_indptr_d: torch.Tensor,
-    kv_indices_d: torch.Tensor,
-    last_page_len_d: torch.Tensor,
-    num_qo_heads: int,
-    num_kv_heads: int,
-    head_dim: int,
-    page_size: int,
-    q_p: torch.Tensor,
-    paged_kv_cache_p: torch.Tensor,
-    q_d: torch.Tensor,
-    paged_kv_cache_d: torch.Tensor,
-    causal_p: bool,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    sizes = (num_qo_heads, num_kv_heads, head_dim, page_size)
-    of_p = (qo_indptr_p, kv_indptr_p, kv_indices_p, last_page_len_p)
-    of_d = (qo_indptr_d, kv_indptr_d, kv_indices_d, last_page_len_d)
-    return (
-        reference.batch_paged(*of_p, *sizes, causal_p, -1, 0.0, q_p, paged_kv_cache_p, None),
-        reference.batch_paged(*of_d, *sizes, False, -1, 0.0, q_d, paged_kv_cache_d, None),
-    )
-
-
-def _init(
-    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
-) -> dict[str, torch.Tensor]:
-    begins, indices, last = page_table(sizes, device, generator)
-    return {"indptr": begins, "indices": indices, "last_page_len": last}
-
-
-def _batch_init(
-    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
-) -> dict[str, torch.Tensor]:
-    inputs: dict[str, torch.Tensor] = {}
-    for end in ("p", "d"):
-        of = {name: sizes[f"{name}_{end}"] for name in ("requests", "used_pages", "pages")}
-        table = page_table({**of, "page_size": sizes["page_size"]}, device, generator)
-        names = ("kv_indptr", "kv_indices", "last_page_len")
-        inputs |= {f"{name}_{end}": x for name, x in zip(names, table, strict=True)}
-        starts = indptr(sizes[f"tokens_{end}"], of["requests"], device, generator)
-        inputs[f"qo_indptr_{end}"] = starts
-    return inputs
+from .._trace.inputs import batch_pod_init, pod_init, workspace
 
 
 def _bound(wrapper: Any, inputs: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
@@ -153,10 +80,10 @@ PODWithPagedKVCacheWrapper = TraceTemplate(
         "out_p": Tensor(("qo_len", "num_qo_heads", "head_dim"), dtype_from="q_p"),
         "out_d": Tensor(("requests", "num_qo_heads", "head_dim"), dtype_from="q_p"),
     },
-    reference=_pod,
+    reference=reference.pod,
     constraints=(*_POSSIBLE, "pages >= used_pages"),
     tolerances=TOLERANCES,
-    init=_init,
+    init=pod_init,
     bind=_bind,
     at_default=(
         "custom_mask_p",
@@ -216,10 +143,10 @@ BatchPODWithPagedKVCacheWrapper = TraceTemplate(
         "out_p": Tensor(("tokens_p", "num_qo_heads", "head_dim"), dtype_from="q_p"),
         "out_d": Tensor(("tokens_d", "num_qo_heads", "head_dim"), dtype_from="q_p"),
     },
-    reference=_batch_pod,
+    reference=reference.batch_pod,
     constraints=(*_POSSIBLE, "pages_p >= used_pages_p", "pages_d >= used_pages_d"),
     tolerances=TOLERANCES,
-    init=_batch_init,
+    init=batch_pod_init,
     bind=_bind_batch,
     at_default=(
         "custom_mask_p",

@@ -56,7 +56,7 @@ def _check_order(op: str, ranges: torch.Tensor) -> None:
         at = int(wrong[0])
         raise ValueError(
             f"{op}: argument 'bidirectional_ranges' is {tuple(ranges[at].tolist())} at query {at}; "
-            "the first key comes first, and (-1, -1) is no range"
+            "the first key comes first, and (-1, -1) stands for none"
         )
 
 

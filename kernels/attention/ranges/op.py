@@ -112,13 +112,11 @@ class BatchPrefillWithCausalBidirectionalRangesWrapper(PagedPrefill):
             token_pos_in_items_len=token_pos_in_items_len,
             max_item_len_ptr=max_item_len_ptr,
         )
-        made = self._dtypes
+        own = self._dtypes
         chosen = self._options(
             Heads(num_qo_heads, num_kv_heads, head_dim_qk),
             head_dim_vo,
-            dtypes_of(
-                self._op, q_data_type or made.q, kv_data_type or made.kv, o_data_type or made.o
-            ),
+            dtypes_of(self._op, q_data_type or own.q, kv_data_type or own.kv, o_data_type or own.o),
             causal=False,
             window_left=-1,
             soft_cap=logits_soft_cap,

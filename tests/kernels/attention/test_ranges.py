@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
+from fictl.kernels.attention._trace.reference import causal_or_range
 from fictl.kernels.attention.ranges.op import BatchPrefillWithCausalBidirectionalRangesWrapper
-from fictl.kernels.attention.ranges.trace import mask_of
 
 from .reference import Batch, Shape, Sums, assert_attends, lengths, workspace
 
@@ -37,7 +37,7 @@ def _ranges(batch: Batch, random: Random) -> torch.Tensor:
 def _expected(batch: Batch, ranges: torch.Tensor, windows: tuple[int, int]) -> Sums:
     parts = ranges.split([*batch.q_lens])
     sizes = zip(batch.q_lens, batch.kv_lens, parts, strict=True)
-    masks = [mask_of(n, m, part, *windows).to(batch.device) for n, m, part in sizes]
+    masks = [causal_or_range(n, m, part, *windows).to(batch.device) for n, m, part in sizes]
     return batch.expected(masks)
 
 

@@ -33,7 +33,7 @@ constexpr int kSumThreads = 1024;
 // Tokens of a head, and keys of a row: a tile's last row and the keys of a stage stay below 2^31.
 constexpr int64_t kMostTokens = INT_MAX - 1024;
 
-// Why a plan does not fit; `kind` is 0 where it does. The host reads it as five int64.
+// Reason why a plan does not fit; `kind` is 0 where it does. The host reads it as five int64.
 struct PlanFault {
   enum Kind {
     kNone,
@@ -51,7 +51,7 @@ struct PlanFault {
   int64_t found;
   int64_t bound;
 
-  // Of several threads, the first one's reason is kept.
+  // Keeps the reason of the first thread that reports one.
   __device__ void report(Kind why, int64_t at_head, int64_t at, int64_t seen, int64_t expected) {
     if (atomicCAS(&kind, 0ull, static_cast<unsigned long long>(why)) != 0) return;
     head = at_head;
@@ -98,7 +98,7 @@ __device__ int64_t list_runs(Run* list, int count, BlockOf block_of) {
 // An item of a list whose place is not used.
 __device__ inline Item no_item() { return {-1, 0, 0, 0, 0, 0, 0, 0, -1, 0, {0, 0}}; }
 
-// What all items of a list share.
+// Numbers that all items of a list share.
 struct Tiling {
   int rows;   // of a tile
   int group;  // heads of queries to a head of keys

@@ -22,7 +22,7 @@ struct BlockRows {
   int block_rows;
   int block_cols;
 
-  // Whether the row's indices are where there are some.
+  // True where the row's indices are within those that there are.
   __device__ bool holds(int row) const {
     return indptr[row] >= 0 && indptr[row] <= indptr[row + 1] && indptr[row + 1] <= nnz;
   }
@@ -30,7 +30,7 @@ struct BlockRows {
   __device__ int64_t list(int row) const { return int64_t{indptr[row]} + row; }
 };
 
-// A warp for each row of blocks. A row with an index that is no block's has no keys.
+// A warp for each row of blocks. A row with an index beyond the blocks has no keys.
 __global__ void __launch_bounds__(kPlanThreads) inline ListRowsKernel(const BlockRows rows) {
   device::pdl_wait();
   device::pdl_trigger();

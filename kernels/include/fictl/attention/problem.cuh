@@ -42,7 +42,7 @@ struct Problem {
   typename Config::Variant variant;
 };
 
-// What a block does: an item, for a head of the keys.
+// Share of a block: an item, for a head of the keys.
 struct Share {
   int item;
   int kv_head;

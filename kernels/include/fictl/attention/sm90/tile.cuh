@@ -126,7 +126,7 @@ struct Work {
   int kv_head;
 };
 
-// Where the rows of a stage start; `box`: the token of the first, if a bulk copy can bring them
+// Starts of the rows of a stage; `box`: the token of the first, if a bulk copy can bring them
 // all, or -1.
 template <typename Tile>
 struct StageTable {
