@@ -21,14 +21,22 @@ def _fits_cuda_cores(group: int, q_len: int, misfit: str) -> bool | str:
     return group <= MOST_HEADS_ON_CUDA_CORES or f"{group} heads to one of the keys"
 
 
+# Words of FlashInfer: "fa2" is its generation of mma.sync, "fa3" that of Hopper. Decoding has one
+# kernel on tensor cores for both: wgmma takes 64 rows, of which it fills 16 or fewer, and memory is
+# what it waits for. Tall tiles of decoding are prefill's, and so is their choice.
+#
 # Tensor cores come first even where 15 of 16 rows are empty: an H200 takes 125 us for 16 requests
 # of 2048 keys of 32 heads, and 142 us on CUDA cores. Those are for who asks for them.
 DECODE = PlannedBackends(
     {"tensor_cores": "", "cuda_cores": ""},
     facts=("group", "q_len", "misfit"),
     checks={"cuda_cores": _fits_cuda_cores},
-    names={"fa2": ("cuda_cores", "tensor_cores")},
-    why={"auto": "faster for any number of heads", "tensor_cores": "use_tensor_cores=True"},
+    names={"fa2": ("cuda_cores", "tensor_cores"), "fa3": ("tensor_cores",)},
+    why={
+        "auto": "faster for any number of heads",
+        "fa3": "backend='fa3': up to 16 rows are mma.sync's on Hopper, too",
+        "tensor_cores": "use_tensor_cores=True",
+    },
 )
 
 # Rows of a request of which two warpgroups of 64 would leave one idle.
@@ -75,5 +83,5 @@ def check_backend(op: str, backend: str, known: PlannedBackends) -> None:
     if backend not in known.words:
         raise NotImplementedError(
             f"{op}: argument 'backend' is {backend!r}, which is another library's; there are "
-            f"{' and '.join(map(repr, known.words))}, both fictl's own kernels"
+            f"{', '.join(map(repr, known.words))}, all of them fictl's own kernels"
         )

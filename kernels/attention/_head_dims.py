@@ -6,8 +6,10 @@ is asked for: tiles in shared memory are padded with zeros to what tensor cores 
 
 from __future__ import annotations
 
-# Beyond, the shortest tile of queries and two stages of keys leave a block no shared memory.
+# 64 rows of queries and two stages of keys take 160 KiB then, of the 163 that a block of sm_80 has.
 MOST = 512
+# Of longer ones, the frequencies of the rotation take the last of these bytes.
+MOST_ROTATED = 480
 # The same of decode_fma.cuh, where a warp has lanes for a whole key.
 MOST_ON_CUDA_CORES = 256
 # Values that one block sums up in its registers. Longer heads of values are shared out to blocks.
@@ -31,16 +33,20 @@ def misfit(head_dim: int, head_dim_v: int, *, kv_bytes: int = 2, rope: bool = Fa
     """Explain why no kernel takes heads of these sizes; "" where one does."""
     multiple = _CHUNK_BYTES // kv_bytes
     for name, dim in (("keys", head_dim), ("values", head_dim_v)):
-        if dim < multiple or dim > MOST or dim % multiple:
-            return (
-                f"heads of {name} have {dim} elements; there are kernels for multiples of "
-                f"{multiple} up to {MOST}: keys of {8 * kv_bytes} bits are copied in chunks of "
-                f"{_CHUNK_BYTES} bytes, and more leave a block no room in shared memory"
+        if multiple <= dim <= MOST and dim % multiple == 0:
+            continue
+        fits = f"there are kernels for multiples of {multiple} up to {MOST}"
+        why = f"keys of {8 * kv_bytes} bits are copied in chunks of {_CHUNK_BYTES} bytes"
+        if dim > MOST:
+            why = (
+                "their tiles take 160 KiB of the 163 KiB of shared memory that a block of sm_80 has"
             )
-    if rope and head_dim % (2 * _OF_A_HALF):
+        return f"heads of {name} have {dim} elements; {fits}: {why}"
+    if rope and (head_dim % (2 * _OF_A_HALF) or head_dim > MOST_ROTATED):
         return (
             f"heads of keys have {head_dim} elements; 'ROPE_LLAMA' rotates heads of multiples of "
-            f"{2 * _OF_A_HALF}, whose halves are whole chunks: rotate others by apply_rope first"
+            f"{2 * _OF_A_HALF} up to {MOST_ROTATED}, whose halves are whole chunks: rotate others by "
+            "apply_rope first"
         )
     return ""
 

@@ -6,14 +6,15 @@ from functools import cache
 
 from ._tiles import Tile
 
+# For fp8 where scores are transformed or masked: sums of stages leave few registers.
+_SMALL = Tile(128, 128, 128, keys=64, warp_rows=16, blocks=1)
 # sm90/prefill.cuh: warpgroups of 64 rows, and a block an SM. Heads are of whole panels of 64. Of
 # several tiles for the same heads the first is for most; choose() says when others are.
 SM90 = (
     Tile(192, 64, 64, keys=128, warp_rows=16, blocks=1),
     Tile(128, 64, 64, keys=128, warp_rows=16, blocks=1),
-    Tile(128, 128, 128, keys=128, warp_rows=16, blocks=1, aot=True),
-    Tile(128, 128, 128, keys=176, warp_rows=16, blocks=1, aot=True),
-    Tile(128, 128, 128, keys=64, warp_rows=16, blocks=1),
+    Tile(128, 128, 128, keys=128, warp_rows=16, blocks=1),
+    _SMALL,
     Tile(128, 192, 128, keys=128, warp_rows=16, blocks=1),
     Tile(128, 256, 256, keys=80, warp_rows=16, blocks=1),
     Tile(128, 256, 256, keys=64, warp_rows=16, blocks=1),
@@ -62,27 +63,25 @@ def choose(
     head_dim_v: int,
     *,
     group: int,
-    sees_all: bool,
     simple: bool,
-    copied: bool,
-    fp8: bool,
+    copied: bool = False,
+    fp8: bool = False,
 ) -> Tile:
     """Choose the tile.
 
-    sees_all: every query sees every key: long stages then have no half that is masked.
-    simple: scores are neither transformed nor masked singly, for which three warpgroups have no
-        registers.
+    simple: scores are neither transformed nor masked singly: that takes registers, which the
+        smallest tile leaves.
     copied: a warpgroup copies keys row by row, a thread for each, and needs shared memory of its own.
     fp8: queries are of 8 bits, and a stage has sums of its own beside those of all keys.
     """
-    known = [each for each in of_heads(head_dim, head_dim_v) if each.rows >= group]
+    known = [one for one in of_heads(head_dim, head_dim_v) if one.rows >= group]
+    if fp8 and not simple and _SMALL in known:
+        return _SMALL
+    known = [one for one in known if one is not _SMALL]
     if copied:
-        is_full = head_dim_v > 128 or (head_dim_v == 128 and fp8 and not simple)
-        most = 64 if is_full else 128
-        return next(each for each in known if each.rows <= _TWO_WARPGROUPS and each.keys <= most)
-    if not simple:
-        known = [each for each in known if each.rows <= _TWO_WARPGROUPS] or known
-    return max(known, key=lambda each: each.keys) if sees_all and simple else known[0]
+        most = 128 if head_dim_v <= 128 else 64
+        return next(one for one in known if one.rows <= _TWO_WARPGROUPS and one.keys <= most)
+    return known[0] if simple else min(known, key=lambda one: (one.rows, one.keys))
 
 
 def rows_in_use(rows: int, group: int) -> int:

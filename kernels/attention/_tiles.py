@@ -56,6 +56,11 @@ CUDA_CORES = (
 # Heads to a head of keys up to which CUDA cores are chosen; beyond, tensor cores have enough rows.
 MOST_HEADS_ON_CUDA_CORES = 3
 
+_ITEM_BYTES = 256
+
+# Rows of the tiles of decoding; taller ones are prefill's.
+DECODE_ROWS = 16
+
 _EMULATED_SMS = 4
 _EMULATED_SHARED_BYTES = 227 * 1024
 _LEAST_SHARED_BYTES = 99 * 1024  # of any GPU from sm_80 on
@@ -82,11 +87,13 @@ def tile(rows: int, head_dim: int, tensor_cores: bool = True, head_dim_v: int = 
 def shared_bytes(known: Tile, head_dim: int, head_dim_v: int) -> int:
     """Count the bytes of shared memory of prefill.cuh: queries, and two stages of 16-bit keys.
 
-    Keys of 8 bits take as much with what they are converted to.
+    Keys of 8 bits take as much with what they are converted to. The addresses of the keys come on
+    top, and the item.
     """
     keys = padded(head_dim)
     values = padded(-(-head_dim_v // value_parts(head_dim_v)))
-    return 2 * (known.rows * max(keys, values) + 2 * known.keys * (keys + values))
+    tiles = 2 * (known.rows * max(keys, values) + 2 * known.keys * (keys + values))
+    return tiles + 2 * 16 * known.keys + _ITEM_BYTES
 
 
 def aot_rows(head_dim: int, tensor_cores: bool = True) -> list[int]:

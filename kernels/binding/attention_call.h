@@ -17,7 +17,10 @@ struct AttentionCall {
   bool hnd;
   View items;
   View merges;
-  // On the host: copied to `items`, and then to `merges`, before the kernels run.
+  const View* arrivals;
+  int64_t workers;  // items, from the first on, that blocks of decoding begin with
+  // On the host: copied to `items`, `merges` and `arrivals`, which lie behind one another, before
+  // the kernels run.
   const View* list;
   const View* workspace_out;
   const View* workspace_lse;

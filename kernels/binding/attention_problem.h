@@ -127,8 +127,7 @@ inline attention::Plain variant_part(const Launch&, const AttentionCall&, Type<a
 inline attention::SoftCap variant_part(const Launch&, const AttentionCall& call,
                                        Type<attention::SoftCap>) {
   const auto cap = static_cast<float>(call.soft_cap);
-  constexpr float kTwoLog2E = 2.88539008f;
-  return {{}, cap, kTwoLog2E / cap};
+  return {{}, cap, 1.0f / cap};
 }
 inline attention::Alibi variant_part(const Launch& launch, const AttentionCall& call,
                                      Type<attention::Alibi>) {
@@ -212,11 +211,12 @@ constexpr int64_t kMostPut = 4000;
 inline void copy_list(const Launch& launch, const AttentionCall& call) {
   if (call.list == nullptr || call.list->numel() == 0) return;
   const auto* numbers = attention_numbers<const int32_t>(launch, "list", call.list);
-  const int64_t room = call.items.numel() + call.merges.numel();
+  const int64_t counters = call.arrivals == nullptr ? 0 : call.arrivals->numel();
+  const int64_t room = call.items.numel() + call.merges.numel() + counters;
   if (call.list->numel() != room || call.list->device().device_type != kDLCPU) {
     throw argument_error(ErrorKind::ValueError, launch.op, "list")
         << "has " << call.list->numel()
-        << " numbers; it is on the host, and as long as items and merges: " << room;
+        << " numbers; it is on the host, and as long as items, merges and arrivals: " << room;
   }
   auto* to = call.items.data<int32_t>();
   if (room <= kMostPut) {
@@ -226,6 +226,25 @@ inline void copy_list(const Launch& launch, const AttentionCall& call) {
     CUDA_CHECK(launch, cudaMemcpyAsync(to, numbers, room * sizeof(int32_t), cudaMemcpyHostToDevice,
                                        launch.stream));
   }
+}
+
+inline int workers(const Launch& launch, const AttentionCall& call) {
+  if (call.workers >= 0 && call.workers <= call.items.size(0))
+    return static_cast<int>(call.workers);
+  throw argument_error(ErrorKind::ValueError, launch.op, "workers")
+      << "is " << call.workers << "; there are " << call.items.size(0) << " items";
+}
+
+// Counters of parts, or null where a second kernel merges them.
+inline unsigned* arrivals(const Launch& launch, const AttentionCall& call, int64_t kv_heads) {
+  if (call.arrivals == nullptr || call.merges.size(0) == 0) return nullptr;
+  const int64_t needed = call.merges.size(0) * kv_heads;
+  if (call.arrivals->numel() < needed) {
+    throw argument_error(ErrorKind::ValueError, launch.op, "arrivals")
+        << "has " << call.arrivals->numel() << " numbers; merges of " << kv_heads << " heads need "
+        << needed;
+  }
+  return reinterpret_cast<unsigned*>(attention_numbers<int32_t>(launch, "arrivals", call.arrivals));
 }
 
 }  // namespace detail
@@ -266,8 +285,10 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
       detail::attention_numbers<float>(launch, "workspace_lse", call.workspace_lse),
       detail::work_list<attention::Item>(launch, "items", call.items),
       static_cast<int>(call.items.size(0)),
+      detail::workers(launch, call),
       detail::work_list<attention::Merge>(launch, "merges", call.merges),
       static_cast<int>(call.merges.size(0)),
+      detail::arrivals(launch, call, kv_heads),
       static_cast<int>(kv_heads),
       device::Divisor(static_cast<int>(heads / kv_heads)),
       static_cast<float>(call.sm_scale),

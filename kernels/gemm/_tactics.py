@@ -95,7 +95,7 @@ SUM_CLOCKS = 3500
 WAIT_CLOCKS = 8400
 PART_CLOCKS = 1100
 # The same in a cluster, through shared memory.
-MEET_CLOCKS = 2500
-MEETING_CLOCKS = 400
+MEET_CLOCKS = 1000
+MEETING_CLOCKS = 1000
 # The least k of a part.
 LEAST_K = 256

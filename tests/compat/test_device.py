@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from fictl.compat.flashinfer import utils
+from fictl.compat.flashinfer import _attention_backend, utils
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda:0")
 
@@ -33,12 +33,28 @@ def test_a_gpu_is_asked() -> None:
     assert utils.get_shared_bytes_per_block_optin(GPU) >= 48 << 10
 
 
-def test_the_backend_of_attention_is_the_one_that_there_is() -> None:
-    words = (GPU, utils.PosEncodingMode.NONE.value, False, False, torch.float16, torch.float16)
-    assert utils.determine_attention_backend(*words, head_dim_qk=128, head_dim_vo=128) == "fa2"
-    assert not utils.is_fa3_backend_supported(*words[1:])
-    assert not utils.is_cutlass_backend_supported(*words[1:])
-    assert not utils.is_fa3_prefill_head_dim_supported(128, 128)
+@pytest.mark.parametrize("mode", utils.PosEncodingMode)
+@pytest.mark.parametrize("dim", [64, 128, 256, 192])
+@pytest.mark.parametrize("q", [torch.float16, torch.bfloat16, torch.float8_e4m3fn])
+def test_the_backend_of_attention_is_what_plans_choose(
+    q: torch.dtype, dim: int, mode: utils.PosEncodingMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fictl.kernels.attention._backends import PREFILL
+
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+    chosen = PREFILL.choose("op", CPU, "auto", dim, 1, mode.name, q, q, False).backend
+    words = (mode.value, False, False, q, q)
+    found = utils.determine_attention_backend(CPU, *words, head_dim_qk=dim, head_dim_vo=dim)
+    assert found == {"sm90": "fa3", "sm80": "fa2"}[chosen]
+
+
+def test_only_hopper_has_its_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = (utils.PosEncodingMode.NONE.value, False, False, torch.float16, torch.float16)
+    for capability, word in (((8, 0), "fa2"), ((9, 0), "fa3"), ((10, 0), "fa2")):
+        monkeypatch.setattr(_attention_backend, "get_compute_capability", lambda _, c=capability: c)
+        assert utils.determine_attention_backend(GPU, *words) == word
+    assert not utils.is_cutlass_backend_supported(*words)
+    assert not utils.is_fa3_prefill_head_dim_supported(192, 128)
 
 
 def test_modes_have_flashinfer_s_numbers() -> None:

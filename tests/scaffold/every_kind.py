@@ -162,7 +162,7 @@ def of_cublas(rows: list[dict[str, Any]]) -> float:
 def is_hopper() -> bool:
     from fictl.toolchain import visible_gpus
 
-    return any((gpu.major, gpu.minor) == (9, 0) for gpu in visible_gpus())
+    return any((gpu.arch.major, gpu.arch.minor) == (9, 0) for gpu in visible_gpus())
 
 
 def main() -> int:

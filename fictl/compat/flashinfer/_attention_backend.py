@@ -1,12 +1,17 @@
-"""Modes of attention, and which backend serves a call: fictl has one set of kernels, "fa2"."""
+"""Modes of attention, and which backend serves a call: "fa3" has the kernels of Hopper, "fa2" others."""
 
 from __future__ import annotations
 
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from fictl.compat.flashinfer._device import get_compute_capability
+
 if TYPE_CHECKING:
     import torch
+
+_HOPPER = (9, 0)
+_FA3_HEAD_DIMS = (64, 128, 256)
 
 __all__ = [
     "MaskMode",
@@ -54,8 +59,14 @@ def determine_attention_backend(
     head_dim_qk: int | None = None,
     head_dim_vo: int | None = None,
 ) -> str:
-    """Return what `backend="auto"` of the wrappers stands for, for any call."""
-    return "fa2"
+    """Return what `backend="auto"` of prefill's wrappers stands for where requests have many queries."""
+    fits = is_fa3_backend_supported(
+        pos_encoding_mode, use_fp16_qk_reductions, use_custom_mask, dtype_q, dtype_kv
+    )
+    qk, vo = head_dim_qk or head_dim_vo, head_dim_vo or head_dim_qk
+    if qk is not None and vo is not None:
+        fits = fits and is_fa3_prefill_head_dim_supported(qk, vo)
+    return "fa3" if fits and get_compute_capability(device) == _HOPPER else "fa2"
 
 
 def is_fa3_backend_supported(
@@ -65,13 +76,13 @@ def is_fa3_backend_supported(
     dtype_q: torch.dtype,
     dtype_kv: torch.dtype,
 ) -> bool:
-    """False: `backend="fa3"` is refused."""
-    return False
+    """Tell whether Hopper's kernels take the call: they do not rotate, nor take queries of 8 bits."""
+    return pos_encoding_mode != PosEncodingMode.ROPE_LLAMA.value and dtype_q.itemsize == 2
 
 
 def is_fa3_prefill_head_dim_supported(head_dim_qk: int, head_dim_vo: int) -> bool:
-    """False: `backend="fa3"` is refused."""
-    return False
+    """Tell whether Hopper's kernels take heads of these sizes."""
+    return head_dim_qk == head_dim_vo and head_dim_qk in _FA3_HEAD_DIMS
 
 
 def is_cutlass_backend_supported(

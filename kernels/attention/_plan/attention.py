@@ -20,9 +20,9 @@ from .alibi import alibi_slopes
 from .frozen import frozen_values
 from .lengths import Indices, Lengths
 from .page_table import check_pages
-from .tensors import Place, check_tensors
+from .tensors import Place, addressable, check_tensors
 from .work_list import Counts, Tiling, WorkList
-from .workspace import Partials, check_workspace, integers, partial_bytes
+from .workspace import Partials, Scratch, check_workspace, integers, partial_bytes
 
 
 class Work(NamedTuple):
@@ -46,7 +46,8 @@ class Attention:
     """Attention with plan() once for any number of run().
 
     `workspace` is the user's for partial results, and None gets its own. With `graph` all that a
-    kernel reads stays where the first plan put it. With `one_call` run() follows plan() at once.
+    kernel reads stays where the first plan put it. With `scratch`, which is for partial results,
+    run() follows plan() at once, and copies the list until keep_list().
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Attention:
         place: Place,
         tensor_cores: bool = True,
         graph: bool = False,
-        one_call: bool = False,
+        scratch: Scratch | None = None,
         variant: Variant | None = None,
     ) -> None:
         self.op = op
@@ -69,8 +70,9 @@ class Attention:
         self._tensor_cores = tensor_cores
         self._place = place
         self._variant = variant
-        self._list = WorkList(device, one_call=one_call)
-        self._partials = Partials(None, device)
+        self._list = WorkList(device, one_call=scratch is not None)
+        self._scratch = scratch or Scratch(device)
+        self._partials = Partials(None, self._scratch)
         if workspace is not None:
             self._lend(workspace)
         self._frozen: Mapping[str, object] = {}
@@ -92,7 +94,12 @@ class Attention:
 
     def _lend(self, workspace: torch.Tensor) -> None:
         lent = check_workspace(self.op, "float_workspace_buffer", workspace)
-        self._partials = Partials(lent, self.device)
+        self._partials = Partials(lent, self._scratch)
+
+    @property
+    def has_variant(self) -> bool:
+        """Tell whether scores and masks are a user's own."""
+        return self._variant is not None
 
     @property
     def work(self) -> Work:
@@ -132,7 +139,7 @@ class Attention:
             work = self._with_fixed_rows(work)
         lengths, options = work.lengths, work.options
         kernel, config = self._kernel, self._built
-        key = (options, work.rows, work.masked, work.backend, work.keys)
+        key = (options, work.rows, work.masked, work.backend, work.keys, work.seen)
         if kernel is None or config is None or key != self._for:
             config = self._config(work)
             kernel = self._modules[config]
@@ -155,6 +162,10 @@ class Attention:
         if self._verbose:
             self._tell(tiling)
         return counts
+
+    def keep_list(self) -> None:
+        """Let the list stay that run() has copied, for any number of further run()."""
+        self._list.stay()
 
     def check_window(self, window_left: int | None) -> None:
         """Refuse another window than plan() was told: the list of work is for one window."""
@@ -202,36 +213,44 @@ class Attention:
             )
         if pages is not None and self._validates:
             self._validate(pages, k)
+        if work.backend == "sm90":
+            q, k, v = map(addressable, (q, k, v))
         assert self._kernel is not None
-        self._kernel.attend(
-            self.op,
-            out,
-            lse,
-            q,
-            k,
-            v,
-            pages,
-            place.page_size(k),
-            place.hnd,
-            self._list.items,
-            self._list.merges,
-            self._list.to_copy,
-            self._partials.out,
-            self._partials.lse,
-            mask,
-            self._slopes,
-            None if sinks is None else sinks.float(),
-            *head_scales,
-            options.sm_scale * scale,
-            v_scale,
-            options.soft_cap,
-            options.window_left,
-            options.causal and not work.masked,
-            options.rope_scale,
-            options.rope_theta,
-            self._values(scalars) if windows is None else windows,
-            enable_pdl is None or enable_pdl,
-        )
+        try:
+            self._kernel.attend(
+                self.op,
+                out,
+                lse,
+                q,
+                k,
+                v,
+                pages,
+                place.page_size(k),
+                place.hnd,
+                self._list.items,
+                self._list.merges,
+                self._list.arrivals,
+                self.counts.workers,
+                self._list.to_copy,
+                self._partials.out,
+                self._partials.lse,
+                mask,
+                self._slopes,
+                None if sinks is None else sinks.float(),
+                *head_scales,
+                options.sm_scale * scale,
+                v_scale,
+                options.soft_cap,
+                options.window_left,
+                options.causal and not work.masked,
+                options.rope_scale,
+                options.rope_theta,
+                self._values(scalars) if windows is None else windows,
+                enable_pdl is None or enable_pdl,
+            )
+        except BaseException:
+            self._list.abandon()
+            raise
         return out
 
     def _with_fixed_rows(self, work: Work) -> Work:

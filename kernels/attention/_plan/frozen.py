@@ -20,6 +20,8 @@ def frozen_values(
         "the number of heads of queries to one of keys": tiling.group,
         "causal": tiling.causal,
         "window_left": tiling.window_left,
+        "whether keys may be split": tiling.split,
+        "whether fixed_split_size is given": tiling.fixed_split > 0,
     }
     for name, value in values.items() if first else ():
         if first[name] != value:

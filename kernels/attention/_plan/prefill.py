@@ -42,11 +42,10 @@ def prefill_work(
     if choice.backend == "sm80":
         rows = tile_rows(queries, lengths.requests, chosen.group, *dims, device)
         return work._replace(rows=rows)
-    is_plain = chosen.soft_cap == 0.0 and chosen.positions == "NONE"
+    is_plain = chosen.soft_cap == 0.0 and chosen.positions == "NONE" and chosen.kv == chosen.q
     tile = choose(
         *dims,
         group=chosen.group,
-        sees_all=not chosen.causal and chosen.window_left < 0 and not lengths.page_size,
         simple=is_plain and not masked and not has_variant,
         copied=chosen.kv in EIGHTHS or gathers("sm90", lengths.page_size),
         fp8=chosen.q in EIGHTHS,

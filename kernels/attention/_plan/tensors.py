@@ -27,6 +27,11 @@ class Place:
         return k.shape[self.token_dim] if self.paged else 0
 
 
+def addressable(x: torch.Tensor) -> torch.Tensor:
+    """Copy what repeats one row for many: a tensor map has no stride of 0."""
+    return x.contiguous() if 0 in x.stride() else x
+
+
 def check_tensors(
     op: str,
     place: Place,

@@ -14,7 +14,7 @@ from .shift import Shift
 
 _ITEM = 12  # Numbers of int32, as work.cuh has them.
 _MERGE = 8
-_COUNTS = 8
+_COUNTS = 10
 
 # What cudaMemcpyAsync takes at once from memory that is not pinned: nothing is waited for, and
 # pinned memory costs more to come by. A CUDA graph takes from pinned memory alone.
@@ -40,7 +40,11 @@ class Tiling(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Counts of a plan. `part` is how many keys are in a part, 0 where no tile is split."""
+    """Counts of a plan.
+
+    `part` is how many keys are in a part, 0 where no tile is split. `arrivals` are counters of parts,
+    `workers` the first items, with which blocks begin.
+    """
 
     items: int
     merges: int
@@ -50,17 +54,20 @@ class Counts(NamedTuple):
     query_end: int
     key_end: int
     mask_end: int
+    arrivals: int
+    workers: int
 
     @property
     def numbers(self) -> int:
         """Number of int32 in the list."""
-        return self.items * _ITEM + self.merges * _MERGE
+        return self.items * _ITEM + self.merges * _MERGE + self.arrivals
 
 
 class WorkList:
-    """Items and merges in one tensor; plans go to one place for as long as they fit it.
+    """Items, merges and counters in one tensor; plans go to one place for as long as they fit it.
 
-    With `one_call` the call itself copies the list: `to_copy`.
+    Counters are zero before and after each run. With `one_call` the call itself copies the list:
+    `to_copy`.
     """
 
     def __init__(self, device: torch.device, *, one_call: bool = False) -> None:
@@ -72,12 +79,14 @@ class WorkList:
         self._is_lent = False
         self._counts = array("q", bytes(8 * _COUNTS))
         self.items = self.merges = self._used = self._list
+        self._arrivals: torch.Tensor | None = None
+        self._abandoned = False
         self.to_copy: torch.Tensor | None = None
-        self._placed = (-1, -1)
+        self._placed = (-1, -1, -1)
 
     def take(self, workspace: torch.Tensor) -> None:
         """Put lists into the user's memory from now on: int32."""
-        self._list, self._is_lent, self._placed = workspace, True, (-1, -1)
+        self._list, self._is_lent, self._placed = workspace, True, (-1, -1, -1)
 
     def count(
         self, op: str, planner: Callable[..., None], lengths: Lengths, tiling: Tiling
@@ -144,14 +153,14 @@ class WorkList:
                     f"whose place CUDA graphs know, has {self._list.nbytes}: plan it with another "
                     "wrapper"
                 )
-            self._placed = (-1, -1)
+            self._placed = (-1, -1, -1)
             self._list = torch.empty(
                 numbers if fixed else self._room, dtype=torch.int32, device=self._device
             )
         captured = self._on_gpu and torch.cuda.is_current_stream_capturing()
         if captured:
             _captured.append(drafted)
-        if self._placed != (counts.items, counts.merges):
+        if self._placed != (counts.items, counts.merges, counts.arrivals):
             self._show(counts)
         # Why not beyond: nobody but torch keeps pinned memory until it has been copied.
         if self._one_call and (captured or self._room <= _STAGED):
@@ -159,13 +168,33 @@ class WorkList:
         else:
             self._used.copy_(drafted.narrow(0, 0, numbers), non_blocking=non_blocking)
 
+    def stay(self) -> None:
+        """Leave the list of `one_call` on the device for further calls: it has been copied."""
+        self.to_copy = None
+
+    @property
+    def arrivals(self) -> torch.Tensor | None:
+        """Counters of parts, one for each merge and head of keys; None: a second kernel merges."""
+        if self._abandoned:
+            # Persistent kernels of prefill count in the first item.
+            counters = self.items[:1, -2:] if self._arrivals is None else self._arrivals
+            counters.zero_()
+        self._abandoned = False
+        return self._arrivals
+
+    def abandon(self) -> None:
+        """Clear the counters before the next run: this one failed, and may have counted parts."""
+        self._abandoned = True
+
     def _show(self, counts: Counts) -> None:
-        """View the list as items and merges."""
+        """View the list as items, merges and counters."""
         start, middle = self._list.storage_offset(), counts.items * _ITEM
+        last = middle + counts.merges * _MERGE
+        self._arrivals = self._list.narrow(0, last, counts.arrivals) if counts.arrivals else None
         self.items = self._list.as_strided((counts.items, _ITEM), (_ITEM, 1), start)
         self.merges = self._list.as_strided((counts.merges, _MERGE), (_MERGE, 1), start + middle)
         self._used = self._list.narrow(0, 0, counts.numbers)
-        self._placed = (counts.items, counts.merges)
+        self._placed = (counts.items, counts.merges, counts.arrivals)
 
 
 def _moved(counts: Counts, drafted: torch.Tensor, shift: Shift | None) -> Counts:
@@ -174,7 +203,8 @@ def _moved(counts: Counts, drafted: torch.Tensor, shift: Shift | None) -> Counts
         return counts
     middle = counts.items * _ITEM
     shift.items(drafted[:middle].view(-1, _ITEM))
-    shift.merges(drafted[middle : counts.numbers].view(-1, _MERGE))
+    merges = drafted[middle : middle + counts.merges * _MERGE]
+    shift.merges(merges.view(-1, _MERGE))
     return counts._replace(query_end=shift.query_end, key_end=shift.key_end)
 
 

@@ -37,12 +37,27 @@ def partial_bytes(rows: int, kv_heads: int, head_dim_v: int) -> int:
     return 4 * rows * kv_heads * (head_dim_v + 1)
 
 
-class Partials:
-    """Memory for the partial results of a plan: the user's workspace, or their own."""
+class Scratch:
+    """Memory that grows, for the partial results of plans whose runs follow each other."""
 
-    def __init__(self, workspace: torch.Tensor | None, device: torch.device) -> None:
+    def __init__(self, device: torch.device) -> None:
+        self._memory = torch.empty(0, dtype=torch.uint8, device=device)
+
+    def at_least(self, size: int) -> torch.Tensor:
+        """Return this many bytes or more. Who has smaller ones from before keeps them."""
+        if size > len(self._memory):
+            self._memory = torch.empty(
+                size + size // 4, dtype=torch.uint8, device=self._memory.device
+            )
+        return self._memory
+
+
+class Partials:
+    """Memory for the partial results of a plan: the user's workspace, or what grows."""
+
+    def __init__(self, workspace: torch.Tensor | None, scratch: Scratch) -> None:
         self._workspace = workspace
-        self._device = device
+        self._scratch = scratch
         self.out: torch.Tensor | None = None
         self.lse: torch.Tensor | None = None
 
@@ -53,7 +68,7 @@ class Partials:
         needed = partial_bytes(rows, kv_heads, head_dim_v)
         memory = self._workspace
         if memory is None:
-            memory = torch.empty(needed, dtype=torch.uint8, device=self._device)
+            memory = self._scratch.at_least(needed)
         elif needed > len(memory):
             raise ValueError(
                 f"{op}: argument 'float_workspace_buffer' has {len(memory)} bytes; the partial "

@@ -15,12 +15,13 @@ from .._arguments.lse import lse_for_kernel
 from .._arguments.numbers import Number, scale
 from .._arguments.options import Heads, Options, options
 from .._arguments.refusals import OTHER_KERNELS, refuse_given
-from .._backends import DECODE, check_backend
+from .._backends import AUTO, DECODE, check_backend
 from .._head_dims import cuda_cores_misfit
 from .._plan.attention import Attention, Work
 from .._plan.lengths import Indices, Lengths, lengths
+from .._plan.prefill import prefill_work
 from .._plan.tensors import Place
-from .._tiles import decode_rows
+from .._tiles import DECODE_ROWS, decode_rows
 from .._variant.variant import Variant
 from .buffers import Buffers
 
@@ -106,7 +107,9 @@ class DecodeWrapper:
         self._buffers = Buffers(op, self.device, use_cuda_graph, buffers)
         self._buffers.require(*_BUFFERS)
         self._buffers.check_lengths(_BUFFERS[0])
-        self._asked = "tensor_cores" if use_tensor_cores else backend
+        self._backend = backend
+        self._asked = "tensor_cores" if use_tensor_cores and backend != "fa3" else backend
+        self._has_variant = variant is not None
         self._graph = use_cuda_graph
         self._used = ""
         self._q_len = 1
@@ -120,12 +123,13 @@ class DecodeWrapper:
     @property
     def use_tensor_cores(self) -> bool:
         """Tell what the last plan() chose, and before it what was asked for."""
-        return (self._used or self._asked) == "tensor_cores"
+        return (self._used or self._asked) in ("tensor_cores", "fa3")
 
     @property
     def resolved_backend(self) -> str:
-        """The word that "auto" stands for."""
-        return "fa2"
+        """The word of FlashInfer for what the last plan() chose; before it, for what was asked for."""
+        tall = bool(self._used) and self._attention.work.backend == "sm90"
+        return "fa3" if tall or self._backend == "fa3" else "fa2"
 
     def reset_workspace_buffer(
         self, float_workspace_buffer: torch.Tensor, int_workspace_buffer: torch.Tensor
@@ -228,7 +232,23 @@ class DecodeWrapper:
         rows = decode_rows(
             chosen.group, q_len, chosen.head_dim, on_tensor_cores, chosen.head_dim_v, self.device
         )
+        if rows > DECODE_ROWS:
+            return choice, self._tall_work(batch, chosen, q_len, choice.why)
         return choice, Work(batch, chosen, rows, False, choice.why)
+
+    def _tall_work(self, batch: Lengths, chosen: Options, q_len: int, why: str) -> Work:
+        """Choose among the kernels of prefill, as its wrappers do."""
+        return prefill_work(
+            self._op,
+            self.device,
+            "fa2" if self._backend == "fa2" else AUTO,
+            batch,
+            chosen,
+            batch.requests * q_len,
+            masked=False,
+            has_variant=self._has_variant,
+            why=why,
+        )
 
     def _choose(self, chosen: Options, q_len: int) -> PlannedChoice:
         if q_len < 1:

@@ -63,7 +63,7 @@ def _sm90_tile(chosen: Options, rows: int) -> Tile:
     for tile in of_blocks(*dims):
         if max(rows, chosen.group) <= tile.rows:
             return tile
-    return choose(*dims, group=chosen.group, sees_all=False, simple=False, copied=True, fp8=False)
+    return choose(*dims, group=chosen.group, simple=False, copied=True)
 
 
 def no_items(count: int, device: torch.device) -> torch.Tensor:
@@ -120,6 +120,8 @@ def attend(
         hnd,
         listed.items,
         listed.items.new_empty((0, _MERGE)),
+        None,
+        0,
         None,
         None,
         None,

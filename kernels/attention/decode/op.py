@@ -34,9 +34,11 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
     paged_kv_indptr_buffer, paged_kv_indices_buffer, paged_kv_last_page_len_buffer: on the GPU,
         int32: plan() copies its own there where use_cuda_graph is set; indices of pages are read
         from there, for as many as there is room.
-    backend: "auto" is on tensor cores, which are faster for any number of heads; "fa2" on CUDA
-        cores, unless use_tensor_cores says otherwise or there are more than 3 heads to one of the
-        keys, or several queries a request.
+    backend: "auto" is on tensor cores, which are faster for any number of heads, and so is "fa3";
+        "fa2" on CUDA cores, unless use_tensor_cores says otherwise or there are more than 3 heads
+        to one of the keys, or several queries a request. Where more than 16 rows of queries share
+        keys, kernels of prefill take them, as BatchPrefillWithPagedKVCacheWrapper's backend says;
+        "fa3" is "auto" there.
     jit_args: FlashInfer's own, which is refused.
     variant: what define_variant() returned.
     """

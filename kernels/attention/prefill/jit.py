@@ -10,7 +10,7 @@ from fictl.jit import JitSpec
 from fictl.op import module_spec
 
 from .._config import EIGHTHS, Config
-from .._sm90_tiles import of_heads
+from .._sm90_tiles import choose
 from .._tiles import aot_rows
 
 
@@ -43,16 +43,6 @@ def aot() -> Iterator[JitSpec]:
         for paged in (True, False):
             for rows in aot_rows(128):
                 yield module(Config(dtype, dtype, dtype, 128, paged, rows))
-            for known in of_heads(128, 128):
-                yield module(
-                    Config(
-                        dtype,
-                        dtype,
-                        dtype,
-                        128,
-                        paged,
-                        known.rows,
-                        backend="sm90",
-                        keys=known.keys,
-                    )
-                )
+            known = choose(128, 128, group=1, simple=True)
+            sizes = (128, paged, known.rows)
+            yield module(Config(dtype, dtype, dtype, *sizes, backend="sm90", keys=known.keys))

@@ -41,7 +41,8 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
     qo_indptr_buf, kv_indptr_buf: on the GPU, (requests + 1,): plan() copies its own there where
         use_cuda_graph is set.
     custom_mask_buf: uint8 on the GPU: likewise, where there are masks. mask_indptr_buf: ignored.
-    backend: "auto" and "fa2" are the same.
+    backend: "fa2" has the kernels of mma.sync, for any GPU from sm_80 on, "fa3" those of Hopper,
+        and "auto" chooses.
     jit_args, jit_kwargs, variant_owns_mask: FlashInfer's own, which are refused.
     variant: what define_variant() returned.
     """
@@ -364,8 +365,7 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedPrefill):
         q: (queries, num_qo_heads, head_dim_qk), as plan() was told.
         paged_kv_cache: keys and values, (pages, 2, page_size, num_kv_heads, head_dim_qk), or a tuple
             of keys and of values, (pages, page_size, num_kv_heads, head_dim_qk or head_dim_vo) each;
-            page_size stands after num_kv_heads where the layout is "HND". Last dimension
-            contiguous, any stride for pages, slots and heads.
+            "HND" has page_size after num_kv_heads. Last dimension contiguous, else any stride.
         window_left: plan()'s, if it is given.
         skip_softmax_threshold_scale_factor, use_fp16_softmax, uses_spcompress: FlashInfer's own,
             which are refused. The others are BatchPrefillWithRaggedKVCacheWrapper.run's.

@@ -1,4 +1,4 @@
-"""Attention of one request, planned and run at once."""
+"""Attention of one request, run by a plan that is made where no earlier call was like it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,12 @@ from .._plan.attention import Attention
 from .._plan.lengths import Lengths
 from .._plan.prefill import prefill_work
 from .._plan.tensors import Place
+from .._plan.workspace import Scratch
 from .._variant.variant import Variant
 from .._wrapper.masks import check_bits
+from .plans import Plans, stream_of
+
+PLANS = Plans()
 
 
 def shape_of_keys(op: str, q: torch.Tensor, k: torch.Tensor, hnd: bool) -> tuple[int, int]:
@@ -54,24 +58,19 @@ def attend_one(
     enable_pdl: bool | None,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Compute (out, lse), the second where it is asked for. `mask` is packed."""
-    place = Place(hnd=hnd)
-    attention = Attention(op, kernel, q.device, place=place, one_call=True, variant=variant)
-    keys = torch.tensor([0, shape_of_keys(op, q, k, hnd)[0]], dtype=torch.int32)
-    one = Lengths(1, keys, q_len=q.shape[0])
-    work = prefill_work(
-        op,
-        q.device,
-        backend,
-        one,
-        chosen,
-        q.shape[0],
-        masked=mask is not None,
-        has_variant=variant is not None,
-        why=why,
-    )
-    counts = attention.plan(work)
+    device, q_len, stream = q.device, q.shape[0], stream_of(q.device)
+    kv_len, masked = k.shape[1 if hnd else 0], mask is not None
+    key = (kernel, op, device, stream, q_len, kv_len, hnd, chosen, masked, backend, variant)
+    kept = None if stream is None else PLANS.find(key)
+    attention = kept
+    if attention is None:
+        scratch = Scratch(device) if stream is None else PLANS.scratch(device, stream)
+        attention = Attention(
+            op, kernel, device, place=Place(hnd=hnd), scratch=scratch, variant=variant
+        )
+        _plan_one(attention, (chosen, q_len, kv_len, masked), backend, why)
     if mask is not None:
-        check_bits(op, mask, counts.mask_end)
+        check_bits(op, mask, attention.counts.mask_end)
     written = lse_for_kernel(op, lse, q) if return_lse else None
     out = attention.run(
         q,
@@ -87,7 +86,30 @@ def attend_one(
         scalars=scalars,
         enable_pdl=enable_pdl,
     )
+    if kept is None and stream is not None:
+        PLANS.keep(key, attention)
     return out, written
+
+
+def _plan_one(
+    attention: Attention, call: tuple[Options, int, int, bool], backend: str, why: str
+) -> None:
+    chosen, q_len, kv_len, masked = call
+    # Why not in inference mode: its tensors could not be written outside of it.
+    with torch.inference_mode(False):
+        one = Lengths(1, torch.tensor([0, kv_len], dtype=torch.int32), q_len=q_len)
+        work = prefill_work(
+            attention.op,
+            attention.device,
+            backend,
+            one,
+            chosen,
+            q_len,
+            masked=masked,
+            has_variant=attention.has_variant,
+            why=why,
+        )
+        attention.plan(work)
 
 
 def mask_of_one(

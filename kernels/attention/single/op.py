@@ -84,7 +84,8 @@ def single_prefill_with_kv_cache(
     window_left: how many keys before its own a query sees. -1 is all.
     logits_soft_cap: scores s become cap * tanh(s / cap). None or 0 leaves them.
     rope_scale, rope_theta: 1 and 10000 where they are not given.
-    backend: "auto" and "fa2" are the same.
+    backend: "fa2" has the kernels of mma.sync, for any GPU from sm_80 on, "fa3" those of Hopper,
+        and "auto" chooses.
     return_lse: return (out, lse).
     k_scale, v_scale: further factors of scores and of out: numbers, or tensors of one element, which
         are waited for.

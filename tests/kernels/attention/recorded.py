@@ -32,6 +32,8 @@ NAMES = [
     "hnd",
     "items",
     "merges",
+    "arrivals",
+    "workers",
     "list",
     "workspace_out",
     "workspace_lse",

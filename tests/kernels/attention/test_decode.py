@@ -86,3 +86,21 @@ def test_a_request_without_keys_is_zero(device: str) -> None:
     out, lse = _run(Call(batch))
     assert not bool(out[0].any())
     assert bool((lse[0] == -float("inf")).all())
+
+
+@pytest.mark.parametrize("backend", ["auto", "fa2"])
+def test_many_rows_of_a_request_are_taken_by_kernels_of_prefill(backend: str, device: str) -> None:
+    q_len, shape = 9, Shape(64, 8, 1, page_size=16)
+    batch = Batch([q_len] * 2, [40, 150], shape, device)
+    made = BatchDecodeWithPagedKVCacheWrapper(workspace(device), backend=backend)
+    made.plan(
+        *batch.page_table(),
+        shape.heads,
+        shape.kv_heads,
+        shape.dim,
+        shape.page_size,
+        q_data_type=shape.dtype,
+        q_len_per_req=q_len,
+    )
+    found: Sums = made.run(batch.q, batch.cache(), return_lse=True)
+    assert_attends(found, batch.expected(causal=True), backend)

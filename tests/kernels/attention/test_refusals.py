@@ -209,7 +209,11 @@ def test_arguments_of_plan_that_do_not_fit_are_refused(
     ("options", "error", "said"),
     [
         ({"kv_layout": "NDH"}, ValueError, "'kv_layout' is 'NDH'; it is one of NHD, HND"),
-        ({"backend": "cudnn"}, NotImplementedError, "'backend' is 'cudnn', .* 'auto' and 'fa2'"),
+        (
+            {"backend": "cudnn"},
+            NotImplementedError,
+            "'backend' is 'cudnn', .* 'auto', 'fa2', 'fa3'",
+        ),
         ({"jit_args": [1]}, NotImplementedError, "'jit_args' is given; .*define_variant"),
         (
             {"float_workspace_buffer": workspace()[4:]},

@@ -16,15 +16,21 @@ from fictl.toolchain import find_tool
 
 HALF, BF16 = torch.float16, torch.bfloat16
 CONFIGS = (
+    Config(BF16, BF16, BF16, 128, True, 16),
     Config(BF16, BF16, BF16, 128, True, 128),
     Config(HALF, HALF, HALF, 256, True, 64, rope=True),
+    Config(BF16, BF16, BF16, 64, True, 192, backend="sm90", keys=128),
+    Config(BF16, BF16, BF16, 128, True, 128, backend="sm90", keys=128, soft_cap=True),
+    Config(BF16, BF16, BF16, 256, True, 128, backend="sm90", keys=64, custom_mask=True),
     Config(BF16, BF16, BF16, 192, False, 128, head_dim_v=128),
     Config(BF16, BF16, BF16, 512, True, 64),
 )
 
 
 @pytest.mark.needs_nvcc
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda each: f"{each.rows}x{each.head_dim}")
+@pytest.mark.parametrize(
+    "config", CONFIGS, ids=lambda each: f"{each.backend}-{each.rows}x{each.head_dim}"
+)
 def test_nothing_is_spilled(config: Config) -> None:
     if find_tool("nvdisasm") is None:
         pytest.skip("needs nvdisasm")

@@ -97,7 +97,7 @@ def test_a_new_row_of_the_table_is_all_that_a_new_tile_takes(
             32,
             16,
         )
-        assert len([*prefill.aot()]) == 2 * 2 * 4
+        assert len([*prefill.aot()]) == 2 * 2 * 4 + 2 * 3
     finally:
         _forget_tiles()
 
@@ -108,7 +108,7 @@ def _forget_tiles() -> None:
 
 
 def test_wheels_ship_the_tiles_that_the_table_marks() -> None:
-    assert len([*prefill.aot()]) == 2 * 2 * 3
+    assert len([*prefill.aot()]) == 2 * 2 * 3 + 2 * 3  # of Hopper, ragged keys have two tiles
     assert len([*decode.aot()]) == 2 * 2
 
 

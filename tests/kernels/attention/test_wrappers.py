@@ -109,27 +109,31 @@ def test_pages_of_one_slot_do_without_that_dimension(tensor_cores: Kernel) -> No
 @pytest.mark.parametrize(
     ("heads", "options", "expected"),
     [
-        (2, {}, (True, 16)),
-        (8, {}, (True, 16)),
-        (64, {}, (True, 64)),
-        (2, {"backend": "fa2"}, (False, 1)),
-        (6, {"backend": "fa2"}, (False, 3)),
-        (8, {"backend": "fa2"}, (True, 16)),
-        (2, {"backend": "fa2", "use_tensor_cores": True}, (True, 16)),
+        (2, {}, (True, 16, "fa2")),
+        (8, {}, (True, 16, "fa2")),
+        (64, {}, (True, 64, "fa2")),
+        (192, {}, (True, 192, "fa3")),
+        (2, {"backend": "fa2"}, (False, 1, "fa2")),
+        (6, {"backend": "fa2"}, (False, 3, "fa2")),
+        (8, {"backend": "fa2"}, (True, 16, "fa2")),
+        (192, {"backend": "fa2"}, (True, 128, "fa2")),
+        (2, {"backend": "fa2", "use_tensor_cores": True}, (True, 16, "fa2")),
+        (2, {"backend": "fa3"}, (True, 16, "fa3")),
+        (8, {"backend": "fa3", "use_tensor_cores": True}, (True, 16, "fa3")),
     ],
 )
 def test_decoding_is_on_tensor_cores_unless_others_are_asked_for(
     heads: int,
     options: dict[str, Any],
-    expected: tuple[bool, int],
+    expected: tuple[bool, int, str],
     tensor_cores: Kernel,
     cuda_cores: Kernel,
 ) -> None:
     made = decode.BatchDecodeWithPagedKVCacheWrapper(workspace(), **options)
     made.plan(PAGES, INDICES, LAST, heads, KV_HEADS, DIM, PAGE)
     made.run(q(2, heads), cache())
-    used, rows = expected
-    assert (made.use_tensor_cores, made.resolved_backend) == (used, "fa2")
+    used, rows, word = expected
+    assert (made.use_tensor_cores, made.resolved_backend) == (used, word)
     kernel = tensor_cores if used else cuda_cores
     assert (len(kernel.calls), kernel.configs[-1].rows) == (1, rows)
 
@@ -218,7 +222,7 @@ def test_partial_results_are_in_the_workspace(tensor_cores: Kernel) -> None:
     call = tensor_cores.call
     assert call["workspace_out"].data_ptr() == memory.data_ptr()
     assert 4 * (call["workspace_out"].numel() + call["workspace_lse"].numel()) == floats
-    assert call["items"].nbytes + call["merges"].nbytes == numbers
+    assert sum(call[name].nbytes for name in ("items", "merges", "arrivals")) == numbers
     said = rf"'float_workspace_buffer' has {floats - 4} bytes; .* take {floats}"
     with pytest.raises(ValueError, match=said):
         decode.BatchDecodeWithPagedKVCacheWrapper(memory[: floats - 4]).plan(*long)
@@ -266,7 +270,8 @@ def test_prefill_for_graphs_keeps_its_kernel_and_has_room_for_fewer_queries(
     for queries in ([0, 100, 200], [0, 0, 200], [0, 1, 2]):
         made.plan(torch.tensor(queries).int(), *keys, HEADS, KV_HEADS, DIM, PAGE, causal=True)
         made.run(q(queries[-1]), cache())
-        assert tensor_cores.configs[-1].rows == 128
+        assert tensor_cores.configs[-1] == tensor_cores.configs[0]
+        assert tensor_cores.configs[-1].rows >= 128
         assert tensor_cores.call["items"].shape == tensor_cores.calls[0]["items"].shape
     with pytest.raises(ValueError, match=r"'qo_indptr' has 201 queries; the first .* had 200"):
         made.plan(torch.tensor([0, 1, 201]).int(), *keys, HEADS, KV_HEADS, DIM, PAGE, causal=True)

@@ -9,10 +9,11 @@
 // Traffic: the queries once. The keys and values of a head once for each tile of rows, mostly from
 // L2: tiles of a request run at the same time and at the same pace.
 //
-// Tiling: a warp has 32 rows where a head has up to 128 dims. Each key and value that it reads from
-// shared memory then serves two products. With 16 rows, shared memory (128 bytes a clock) would
-// take as long as the tensor cores. Heads of 256 leave registers for 16 rows. The numbers of a tile
-// are in _tiles.py. A head of values of more than 256 dims is shared out to two blocks.
+// Tiling: a warp has 32 rows where a head has up to 128 values, or 160 with half the keys in a
+// stage. Each key and value that it reads from shared memory then serves two products. With 16
+// rows, shared memory (128 bytes a clock) would take as long as the tensor cores. Heads of 256
+// leave registers for 16 rows. The numbers of a tile are in _tiles.py. A head of more than 256
+// values is shared out to two blocks.
 //
 // Order: two warps share a scheduler, and only each other's work hides what one of them waits for.
 // Operands are loaded one product ahead. Exponentials, and the scaling of the sum so far, stand
@@ -547,7 +548,7 @@ template <typename Config>
 cudaError_t Prefill(const Problem<Config>& problem, cudaStream_t stream, bool pdl) {
   using Shape = PrefillShape<Config>;
   device::LaunchConfig config;
-  config.grid = dim3(blocks_of(problem) * Shape::kParts);
+  config.grid = dim3(blocks_of(problem, problem.item_count) * Shape::kParts);
   config.block = dim3(Shape::kThreads);
   config.stream = stream;
   config.shared_bytes = Shape::kSharedBytes;

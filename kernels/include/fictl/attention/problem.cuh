@@ -30,8 +30,12 @@ struct Problem {
   float* partial_lse;  // [partial rows][kv_heads]
   const Item* items;
   int item_count;
+  int workers;  // of decoding: items, from the first on, that blocks begin with; 0: all of them
   const Merge* merges;
   int merge_count;
+  // [merges][kv_heads]: parts that are done. Zero before and after each run. Null: MergeParts
+  // merges.
+  unsigned* arrivals;
   int kv_heads;
   device::Divisor group{1};  // heads of queries to a head of keys
   float scale;               // of scores before the softmax, k's own included
@@ -57,10 +61,16 @@ __device__ Share share_of(const Problem<Config>& problem, int block) {
   }
 }
 
+// Blocks of so many items.
 template <typename Config>
-unsigned blocks_of(const Problem<Config>& problem) {
-  const int heads = Config::Keys::kItemNamesHead ? 1 : problem.kv_heads;
-  return static_cast<unsigned>(problem.item_count) * heads;
+unsigned blocks_of(const Problem<Config>& problem, int items) {
+  return static_cast<unsigned>(items) * (Config::Keys::kItemNamesHead ? 1 : problem.kv_heads);
+}
+
+// Blocks of decoding to a head of the keys.
+template <typename Config>
+int workers_of(const Problem<Config>& problem) {
+  return problem.workers > 0 ? problem.workers : problem.item_count;
 }
 
 // The query's place among the keys is as if the queries were the last of them. What a row sees.

@@ -10,8 +10,7 @@
 
 namespace fictl::attention {
 
-// What tensor cores are given for queries of a type: those of 8 bits as fp16, which holds each of
-// their values.
+// Type of the queries that tensor cores multiply: fp16 for those of 8 bits, whose values it holds.
 template <typename Q>
 using Widened = std::conditional_t<sizeof(Q) == 1, __half, Q>;
 

@@ -107,8 +107,7 @@ struct KeyRows {
   };
   Row rows[kKeys];
 
-  // Where a position's rows start, the value's from its element `first_value` on; there is none
-  // from `end` on.
+  // Where a position's rows start, that of values at `first_value`; there is none from `end` on.
   __device__ static Row look_up(const Keys& keys, int start, int position, int end, int head,
                                 int first_value = 0) {
     if (position >= end) return {nullptr, nullptr};
@@ -116,7 +115,8 @@ struct KeyRows {
     return {keys.key(at, head), keys.value(at, head) + first_value};
   }
 
-  // Looks up the positions from `first` up to `end`. Other threads see them after a barrier.
+  // Looks up the positions from `first` up to `end`; of values, those from `first_value` on. Other
+  // threads see them after a barrier.
   __device__ void find(const Keys& keys, int start, int first, int end, int head, int first_value) {
     const int row = static_cast<int>(threadIdx.x);
     if (row < kKeys) rows[row] = look_up(keys, start, first + row, end, head, first_value);

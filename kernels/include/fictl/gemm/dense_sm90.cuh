@@ -101,10 +101,8 @@ __device__ __forceinline__ void produce(const BlockPlace<Tile, Shared>& block,
                                         const CUtensorMap& x_map, const CUtensorMap& y_map,
                                         const Arguments& arguments) {
   typename decltype(block.shared.ring)::Position at;
-  WorkList items(arguments.work, block.worker);
-  WorkItem item;
   device::pdl_wait();
-  while (items.next(&item)) {
+  for_each_item(arguments.work, block.worker, [&](WorkItem item, auto) {
     if constexpr (Tile::kParts > 1) item = part_of(item, block.rank, Tile::kParts);
     const auto start = tile_start<Tile>(arguments.order, arguments.x_rows, item.tile, block.place);
     const int k = item.begin * Tile::kStepK;
@@ -113,7 +111,7 @@ __device__ __forceinline__ void produce(const BlockPlace<Tile, Shared>& block,
         {{arguments.x_repeats ? 0 : start.batch, start.x, k},
          {arguments.y_repeats ? 0 : start.batch, start.y, k}},
         block.place, item.steps(), arguments.stage_bytes);
-  }
+  });
   // Other blocks' barriers and this one's memory must exist until all copies have been used.
   if constexpr (Tile::kSharing > 1) block.shared.ring.drain(at);
 }
@@ -137,17 +135,16 @@ __device__ __forceinline__ void consume(const BlockPlace<Tile, Shared>& block,
       shared.panels[warpgroup], d_map, arguments.d, arguments.epilogue, together, thread);
   ClusterParts<Tile> parts(shared.parts);
   typename decltype(shared.ring)::Position at;
-  WorkList items(arguments.work, block.worker);
-  WorkItem item;
   device::pdl_wait();
   if (Tile::kPingPong && warpgroup == 1) next_turn.arrive();
   int turn = 0;
   uint32_t parity = 0;  // of the parts' barriers
-  for (; items.next(&item); ++turn) {
+  for_each_item(arguments.work, block.worker, [&](WorkItem item, auto is_part) {
+    constexpr bool kIsPart = decltype(is_part)::value;
     if constexpr (Tile::kParts > 1) item = part_of(item, block.rank, Tile::kParts);
-    if (Tile::kPingPong && turn % kConsumers != warpgroup) {
+    if (Tile::kPingPong && turn++ % kConsumers != warpgroup) {
       at.skip(item.steps());
-      continue;
+      return;
     }
     // Why here: divisions take registers, which are sums after this.
     const auto start = tile_start<Tile>(arguments.order, arguments.x_rows, item.tile, block.place);
@@ -158,14 +155,14 @@ __device__ __forceinline__ void consume(const BlockPlace<Tile, Shared>& block,
     if constexpr (Tile::kPingPong) next_turn.arrive();
     if constexpr (Tile::kParts > 1) {
       if (!parts.meet(sums, shared.panels[warpgroup], block.rank, warpgroup, thread, parity)) {
-        continue;
+        return;
       }
-    } else if (item.begin > 0) {
+    } else if (kIsPart && item.begin > 0) {
       arguments.partial.leave(sums, blockIdx.x, part, thread);
       together.sync();
       if (thread == 0) arguments.partial.announce(blockIdx.x, part);
-      continue;
-    } else if (item.end < arguments.work.steps) {
+      return;
+    } else if (kIsPart && item.end < arguments.work.steps) {
       add_later_parts<Tile>(sums, arguments.partial, arguments.work, item, block.worker, block.rank,
                             part, thread);
     }
@@ -174,7 +171,7 @@ __device__ __forceinline__ void consume(const BlockPlace<Tile, Shared>& block,
     } else {
       out.store(sums, start.batch, start.x + first_row, start.y, arguments.d.n);
     }
-  }
+  });
   // Takes the signal that the last tile's warpgroup has given.
   if (Tile::kPingPong && turn % kConsumers == warpgroup) my_turn.sync();
   out.finish();

@@ -2,10 +2,10 @@
 //
 //   S = Q K(last)                          wait; mask; softmax; P
 //   each stage before:
-//     my turn:  S = Q K(j);  O += P V(j + 1);  hand the turn over
+//     my turn:  S = Q K(j);  O *= factors;  O += P V(j + 1);  hand the turn over
 //     wait for S; mask; softmax            products with the values run, and those of others
-//     wait for O; P = S; O *= factors
-//   O += P V(first)                        wait; store
+//     wait for O; P = S
+//   O *= factors;  O += P V(first)         wait; store
 //
 // Stages are from the last to the first: the borders of causality and of lengths come first.
 #pragma once
@@ -62,7 +62,8 @@ class Consumer {
         loads_(loads),
         rows_{warpgroup * device::kWgmmaM},
         q_(device::k_major_tile<Tile::kSwizzle>(shared.queries + rows_.first * Tile::kRow)),
-        k_(device::k_major_tile<Tile::kSwizzle>(shared.keys[0])),
+        k_(device::descriptor::make(shared.keys[0], Tile::kSwizzle, 0,
+                                    Tile::KeyLayout::kGroupBytes)),
         v_(Products<Tile>::values_at(shared.values[0])),
         turns_(warpgroup) {}
 
@@ -85,7 +86,8 @@ class Consumer {
 
   __device__ bool leads() const { return threadIdx.x % 32 == 0; }
 
-  // What cp.async has written is the ordinary proxy's, and wgmma reads by the other one.
+  // Waits. The fence is for what cp.async writes by the ordinary proxy, and wgmma reads by the
+  // other.
   __device__ __forceinline__ void wait_for_keys() {
     shared_.key_ring.wait_full(key_at_);
     if constexpr (Tile::kGathers && !Tile::kWidens) device::fence_async_shared();
@@ -106,16 +108,16 @@ class Consumer {
     RowSoftmax softmax;
     products.clear();
     find_row_scales(work);
-    if (stages.count > 0) {
-      multiply(products, softmax, work, stages);
-      if constexpr (Tile::kOutsApart) release_queries();
-    }
+    // Without keys, too: outputs may take the queries' place.
+    shared_.query_ring.wait_full(query_at_);
+    if (stages.count > 0) multiply(products, softmax, work, stages);
+    if constexpr (Tile::kOutsApart) release_queries();
     TileStore<Tile, Config>(shared_, problem_, work, rows_, loads_.tile_rows)
         .store(products.sums, softmax);
     if constexpr (!Tile::kOutsApart) {
       // The copy engine writes the queries where these threads have written and read outputs.
       device::fence_async_shared();
-      if (stages.count > 0) release_queries();
+      release_queries();
     }
   }
 
@@ -131,32 +133,39 @@ class Consumer {
     // Why: all threads have the same, which uniform registers can hold.
     plain.first = __shfl_sync(~0u, plain.first, 0);
     Factors factors;
+    MaskWords<Tile::kKeys, Config> words;
     const auto weigh = [&](int stage) {
-      const int first = stages.base + stage * Tile::kKeys;
-      soften(products.scores, softmax, factors, work, first,
-             first < plain.first || first + Tile::kKeys - 1 > plain.last);
+      const int first = stages.first<Tile>(stage);
+      const bool masks = first < plain.first || first + Tile::kKeys - 1 > plain.last;
+      soften(products.scores, softmax, factors, words, work, first, masks);
     };
 
-    shared_.query_ring.wait_full(query_at_);
     wait_for_keys();
+    words.load(problem_, work, rows_, stages.first<Tile>(stages.count - 1));
+    turns_.wait();
     products.pin_scores();
     device::wgmma_begin();
     products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
+    turns_.hand_over();
     device::wgmma_wait<0>();
     products.pin_scores();
     release(shared_.key_ring, key_at_);
     weigh(stages.count - 1);
     products.pack();
-    products.begin(factors);
+    factors[0] = factors[1] = 1.0f;  // nothing has been summed up
     clear_values(work.item, stages);
 
     if (stages.count > 1) wait_for_keys();
     for (int stage = stages.count - 2; stage >= 0; --stage) {
+      words.load(problem_, work, rows_, stages.first<Tile>(stage));
       turns_.wait();
       products.pin_scores();
       products.pin_sums();
       device::wgmma_begin();
       products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
+      // Why here: it lies under the scores.
+      products.rescale(factors);
+      products.pin_sums();
       wait_for_values();
       device::wgmma_begin();
       products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
@@ -175,9 +184,9 @@ class Consumer {
       release(shared_.value_ring, value_at_);
       products.settle();
       products.pack();
-      products.rescale(factors);
     }
 
+    products.rescale(factors);
     wait_for_values();
     products.pin_sums();
     device::wgmma_begin();
@@ -190,12 +199,15 @@ class Consumer {
 
   // Makes weights of scores. `masks`: some row of the warpgroup does not see all of these keys.
   __device__ __forceinline__ void soften(float (&scores)[Tile::kKeys / 2], RowSoftmax& softmax,
-                                         Factors& factors, const Work& work, int first,
-                                         bool masks) {
+                                         Factors& factors,
+                                         const MaskWords<Tile::kKeys, Config>& words,
+                                         const Work& work, int first, bool masks) {
     using Variant = typename Config::Variant;
     constexpr bool kTransforms = Variant::kTransforms && !scales_rows<Variant>;
     if constexpr (kTransforms) transform(scores, problem_, work, rows_, first);
-    if (Variant::kMasks || masks) mask(scores, problem_, work, rows_, first);
+    if (masks) mask_borders(scores, problem_, work, rows_, first);
+    words.mask(scores);
+    if constexpr (masks_singly<Variant>) mask_singly(scores, problem_, work, rows_, first);
     if constexpr (scales_rows<Variant>) {
       softmax.template weigh<Products<Tile>::kWeightBits>(scores, row_scales_, factors);
     } else {
@@ -204,7 +216,7 @@ class Consumer {
     }
   }
 
-  // What makes base-2 logits of the scores of this thread's rows, where that is not one number.
+  // Finds the factors that make base-2 logits of this thread's rows, where they are not one number.
   __device__ void find_row_scales(const Work& work) {
     if constexpr (scales_rows<typename Config::Variant>) {
       const HeadScales& scales = problem_.variant;
@@ -217,19 +229,21 @@ class Consumer {
   }
 
   // Makes values behind the request's last key zero: their weights are 0, but they may be NaN.
+  // Those behind the item's are its own: a causal tile mostly ends within a stage, and has none to
+  // clear.
   __device__ __forceinline__ void clear_values(const Item& item, Stages stages) {
     if constexpr (Tile::kGathers) return;  // The loader has.
-    const int first = stages.base + (stages.count - 1) * Tile::kKeys;
-    if (first + Tile::kKeys <= item.end) return;
+    const int first = stages.first<Tile>(stages.count - 1);
+    if (first + Tile::kKeys <= item.kv_len) return;
     wait_for_values();
     unsigned char* values = shared_.values[value_at_.stage];
     constexpr int kChunks = Tile::kValueDim / kPanel * 8;
     constexpr int kConsumerThreads = Tile::kConsumers * device::kWarpgroup;
     const int thread = rows_.first / device::kWgmmaM * device::kWarpgroup + rows_.thread();
-    for (int i = (item.end - first) * kChunks + thread; i < Tile::kKeys * kChunks;
+    for (int i = (item.kv_len - first) * kChunks + thread; i < Tile::kKeys * kChunks;
          i += kConsumerThreads) {
       const int row = i / kChunks, chunk = i % kChunks;
-      unsigned char* to = values + chunk / 8 * Tile::kKeyPanel + row * kRowBytes + chunk % 8 * 16;
+      unsigned char* to = values + Tile::ValueLayout::offset(row, chunk / 8) + chunk % 8 * 16;
       *reinterpret_cast<uint4*>(to) = uint4{};
     }
     device::fence_async_shared();

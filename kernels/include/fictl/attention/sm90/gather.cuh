@@ -20,7 +20,7 @@ constexpr int kChunkBytes = device::kChunkBytes;
 template <typename Tile>
 __device__ constexpr int stage_offset(int row, int chunk) {
   constexpr int kChunks = Tile::kRow / kChunkBytes;  // of a panel's row
-  return chunk / kChunks * Tile::kKeyPanel +
+  return chunk / kChunks * Tile::KeyLayout::kPanelBytes +
          device::swizzled<kChunks>(row, chunk % kChunks) * kChunkBytes;
 }
 
@@ -41,7 +41,7 @@ __device__ __forceinline__ void copy_stage(unsigned char* stage, From from) {
     const Element* row = from(first + i * kRowsAtOnce);
 #pragma unroll
     for (int panel = 0; panel < kDim / Tile::kPanelDims; ++panel) {
-      void* place = to + panel * Tile::kKeyPanel + i * kRowsAtOnce * Tile::kRow;
+      void* place = to + panel * Tile::KeyLayout::kPanelBytes + i * kRowsAtOnce * Tile::kRow;
       const Element* source = row + panel * Tile::kPanelDims + chunk * kElements;
       if constexpr (kWhole) {
         device::copy_async(place, source);
@@ -84,7 +84,7 @@ class StageRows {
     is_first_ = false;
     // All have looked up this stage, and copied the values whose slot is the next one's.
     device::NamedBarrier{kProducerBarrier, device::kWarpgroup}.sync();
-    const bool more = first > begin_;
+    const bool more = has_more(first);
     Found found{};
     if (more) found = look_up(first - Tile::kKeys);
     copy(tables_[key_slot_].rows.rows);
@@ -103,7 +103,10 @@ class StageRows {
   __device__ int key_box() const { return tables_[key_slot_].box; }
   __device__ int value_box() const { return tables_[value_slot_].box; }
 
-  // Whether a stage from `first` on has all its rows.
+  // Tells whether there are stages before the one from `first` on.
+  __device__ bool has_more(int first) const { return first > begin_; }
+
+  // Tells whether a stage from `first` on has all its rows.
   __device__ bool is_whole(int first) const { return first + Tile::kKeys <= end_; }
 
  private:
@@ -170,6 +173,7 @@ class GatherLoader {
       : shared_(shared), rows_(problem, shared.loader.tables, static_cast<int>(threadIdx.x)) {}
 
   __device__ void begin(const Work& work) { rows_.begin(work); }
+  __device__ void find(int) const {}
   __device__ int agree(int next) const { return sm90::agree(shared_, next); }
 
   __device__ __forceinline__ void keys(unsigned char* stage, device::Mbarrier& full, int first) {

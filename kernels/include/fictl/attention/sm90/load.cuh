@@ -5,6 +5,10 @@
 //   kThreads                    of the producer's warpgroup that call it
 //   kArrivals                   that complete `full`
 //   begin(work)                 another tile of work
+//   find(first)                 looks up where the keys from position `first` on are, while the
+//   stage
+//                               may still be in use; then their keys() follow, and after the next
+//                               find() their values(); at the end one find() more
 //   keys(stage, full, first)    the stage's keys, which are from position `first` on; `full` is
 //                               complete when they are there
 //   values(stage, full, first)
@@ -61,47 +65,75 @@ class BoxLoader {
 
   __device__ int agree(int next) const { return __shfl_sync(~0u, next, 0); }
 
+  __device__ void find(int first) {
+    value_box_ = key_box_;
+    if (first >= 0) key_box_ = find_in(problem_.keys, first);
+  }
   __device__ void keys(unsigned char* stage, device::Mbarrier& full, int first) const {
-    load<Tile::kDim>(problem_.keys, k_map_, stage, full, first);
+    load<typename Tile::KeyLayout>(problem_.keys, k_map_, stage, full, first, key_box_,
+                                   loads_.key_head_panels);
   }
   __device__ void values(unsigned char* stage, device::Mbarrier& full, int first) const {
-    load<Tile::kValueDim>(problem_.keys, v_map_, stage, full, first);
+    load<typename Tile::ValueLayout>(problem_.keys, v_map_, stage, full, first, value_box_,
+                                     loads_.value_head_panels);
   }
 
  private:
   static constexpr auto kHint = device::CacheHint::kEvictLast;
 
-  template <int kDim, typename T>
+  // Box of a stage that a lane loads.
+  struct Box {
+    int page;  // -1: none
+    int slot;
+  };
+
+  template <typename T>
+  __device__ Box find_in(const RaggedKeys<T>&, int) const {
+    return {};
+  }
+  // Lane j has box j. Boxes behind the last key stay what they were: nobody sees their keys, and
+  // consumers make their values zero.
+  template <typename T>
+  __device__ Box find_in(const PagedKeys<T>& keys, int first) const {
+    static_assert(Tile::kKeys / 8 <= 32, "a lane for each box");
+    const int row = first_row();
+    if (row >= min(kv_len_ - first, Tile::kKeys)) return {-1, 0};
+    const device::Divisor::Result at = keys.page_size.divide(first + row);
+    return {keys.pages[start_ + at.quotient], at.remainder};
+  }
+
+  __device__ int first_row() const { return static_cast<int>(threadIdx.x) % 32 * loads_.box_rows; }
+
+  template <typename Layout, typename T>
   __device__ void load(const RaggedKeys<T>&, const CUtensorMap& map, unsigned char* stage,
-                       device::Mbarrier& full, int first) const {
+                       device::Mbarrier& full, int first, Box, int) const {
     if (!device::elect_lane()) return;
-    full.arrive_and_expect(kDim / kPanel * Tile::kKeyPanel);
+    full.arrive_and_expect(Layout::kBytes);
 #pragma unroll
-    for (int panel = 0; panel < kDim / kPanel; ++panel) {
-      device::load_tensor(stage + panel * Tile::kKeyPanel, map, full, panel * kPanel, kv_head_,
+    for (int panel = 0; panel < Layout::kPanels; ++panel) {
+      device::load_tensor(stage + Layout::offset(0, panel), map, full, panel * kPanel, kv_head_,
                           start_ + first, kHint);
     }
   }
 
-  // Lane j has box j: each looks up its own page. Boxes behind the last key stay what
-  // they were: nobody sees their keys, and consumers make their values zero.
-  template <int kDim, typename T>
-  __device__ void load(const PagedKeys<T>& keys, const CUtensorMap& map, unsigned char* stage,
-                       device::Mbarrier& full, int first) const {
-    static_assert(Tile::kKeys / 8 <= 32, "a lane for each box");
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int row = lane * loads_.box_rows;
-    const bool is_used = row < min(kv_len_ - first, Tile::kKeys);
-    const int boxes = __popc(__ballot_sync(~0u, is_used));
-    if (lane == 0) full.arrive_and_expect(kDim / kPanel * boxes * loads_.box_rows * kRowBytes);
+  template <typename Layout, typename T>
+  __device__ void load(const PagedKeys<T>&, const CUtensorMap& map, unsigned char* stage,
+                       device::Mbarrier& full, int, Box box, int head_panels) const {
+    const int boxes = __popc(__ballot_sync(~0u, box.page >= 0));
+    if (threadIdx.x % 32 == 0) {
+      full.arrive_and_expect(Layout::kPanels * boxes * loads_.box_rows * kRowBytes);
+    }
     __syncwarp();
-    if (!is_used) return;
-    const device::Divisor::Result at = keys.page_size.divide(first + row);
-    const int page = keys.pages[start_ + at.quotient];
+    if (box.page < 0) return;
+    if (head_panels > 0) {
+      device::load_tensor(stage + Layout::offset(first_row(), 0), map, full, 0, 0,
+                          kv_head_ * head_panels, box.slot / 8, box.page, kHint);
+      return;
+    }
 #pragma unroll
-    for (int panel = 0; panel < kDim / kPanel; ++panel) {
-      device::load_tensor(stage + panel * Tile::kKeyPanel + row * kRowBytes, map, full,
-                          panel * kPanel, at.remainder, kv_head_, page, kHint);
+    for (int panel = 0; panel < Layout::kPanels; ++panel) {
+      device::load_tensor(stage + Layout::offset(first_row(), panel), map, full, panel * kPanel,
+                          box.slot, kv_head_, box.page, kHint);
     }
   }
 
@@ -112,6 +144,8 @@ class BoxLoader {
   int start_ = 0;
   int kv_len_ = 0;
   int kv_head_ = 0;
+  Box key_box_ = {};
+  Box value_box_ = {};
 };
 
 // Loads the queries of a tile, by one thread. Rows behind the request's are those of the next one:
@@ -144,7 +178,8 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
   device::pdl_wait();
   const WorkOrder<Config::Keys::kItemNamesHead> order(
       problem.items, problem.item_count, problem.kv_heads,
-      (Tile::kDim + Tile::kValueDim) * static_cast<int>(sizeof(typename Config::Keys::Element)));
+      (Tile::kDim + Tile::kValueDim) * static_cast<int>(sizeof(typename Config::Keys::Element)),
+      problem.causal);
   const WorkCursor cursor(problem.items);
   int index = cursor.first();
   while (index < order.count()) {
@@ -156,24 +191,25 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
       const Stages stages = Stages::of<Tile>(work.item, loads);
       for (int i = 0; i <= stages.count; ++i) {
         const int stage = stages.count - 1 - i;
+        loader.find(stages.first<Tile>(stage));
         if (stage >= 0) {
           shared.key_ring.wait_empty(key_at);
           loader.keys(shared.keys[key_at.stage], shared.key_ring.full[key_at.stage],
-                      stages.base + stage * Tile::kKeys);
+                      stages.first<Tile>(stage));
           key_at.advance();
         }
         if (i == 0) {
-          if (leads && stages.count > 0) {
+          if (leads) {
             shared.query_ring.wait_empty(query_at);
             load_queries<Tile>(shared.queries, q_map, shared.query_ring.full[0], problem, work,
                                loads.tile_rows);
           }
-          if (stages.count > 0) query_at.advance();
+          query_at.advance();
           continue;
         }
         shared.value_ring.wait_empty(value_at);
         loader.values(shared.values[value_at.stage], shared.value_ring.full[value_at.stage],
-                      stages.base + (stage + 1) * Tile::kKeys);
+                      stages.first<Tile>(stage + 1));
         value_at.advance();
       }
     }

@@ -33,8 +33,8 @@ __device__ Span seen_by_all(const Problem<Config>& problem, const Item& item, in
 struct ThreadRows {
   int first;  // row of the warpgroup, in the tile
 
-  // Of the warpgroup. Why anew each time: what follows from it would be kept in registers that the
-  // products need.
+  // The thread's number in the warpgroup. Why anew each time: what follows from it would be kept in
+  // registers that the products need.
   __device__ int thread() const {
     int thread = static_cast<int>(threadIdx.x);
     asm volatile("" : "+r"(thread));
@@ -83,38 +83,72 @@ __device__ uint64_t word_of(const Problem<Config>& problem, const Work& work, in
   return problem.variant.words(at);
 }
 
-// Makes scores of keys that a row does not see -inf. `first`: the stage's first key.
+// Makes scores of keys beyond a row's borders -inf. `first`: the stage's first key.
 template <typename Config, int kCount>
-__device__ __forceinline__ void mask(float (&scores)[kCount], const Problem<Config>& problem,
-                                     const Work& work, ThreadRows rows, int first) {
-  using Variant = typename Config::Variant;
+__device__ __forceinline__ void mask_borders(float (&scores)[kCount],
+                                             const Problem<Config>& problem, const Work& work,
+                                             ThreadRows rows, int first) {
   const int lane_key = rows.key();
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const int row = rows.row(half);
-    const Span span = seen_by(problem, work.item, row);
+    const Span span = seen_by(problem, work.item, rows.row(half));
     const int low = span.first - first - lane_key;
     const bool any = span.first <= span.last;
     const unsigned range = any ? static_cast<unsigned>(span.last - span.first) : 0;
     each_of_row(scores, half, [&](float& score, int key) {
       if (!any || static_cast<unsigned>(key - low) > range) score = -INFINITY;
     });
-    if constexpr (Variant::kWords) {
+  }
+}
+
+// The variant's words of a stage's keys, for a thread's rows. They are loaded before the scores are
+// there, since the loads take as long as a product.
+template <int kKeys, typename Config>
+class MaskWords {
+  static constexpr bool kAny = Config::Variant::kWords;
+  static constexpr int kCount = kAny ? (kKeys + 63) / 64 : 1;
+
+ public:
+  __device__ __forceinline__ void load(const Problem<Config>& problem, const Work& work,
+                                       ThreadRows rows, int first) {
+    if constexpr (kAny) {
+      const int lane_key = rows.key();
 #pragma unroll
-      for (int word = 0; word < (2 * kCount + 63) / 64; ++word) {
-        const uint64_t bits = word_of(problem, work, row, first + 64 * word) >> lane_key;
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+          words_[half][i] = word_of(problem, work, rows.row(half), first + 64 * i) >> lane_key;
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ void mask(float (&scores)[kKeys / 2]) const {
+    if constexpr (kAny) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
         each_of_row(scores, half, [&](float& score, int key) {
-          if (key / 64 == word && !(bits >> key % 64 & 1)) score = -INFINITY;
+          if (!(words_[half][key / 64] >> key % 64 & 1)) score = -INFINITY;
         });
       }
     }
-    if constexpr (masks_singly<Variant>) {
-      Place at = place_of(problem, work.item, row, work.kv_head);
-      each_of_row(scores, half, [&](float& score, int key) {
-        at.key = first + lane_key + key;
-        if (score > -INFINITY && !keeps_singly(problem.variant, at)) score = -INFINITY;
-      });
-    }
+  }
+
+ private:
+  uint64_t words_[2][kCount];
+};
+
+template <typename Config, int kCount>
+__device__ __forceinline__ void mask_singly(float (&scores)[kCount], const Problem<Config>& problem,
+                                            const Work& work, ThreadRows rows, int first) {
+  const int lane_key = rows.key();
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    Place at = place_of(problem, work.item, rows.row(half), work.kv_head);
+    each_of_row(scores, half, [&](float& score, int key) {
+      at.key = first + lane_key + key;
+      if (score > -INFINITY && !keeps_singly(problem.variant, at)) score = -INFINITY;
+    });
   }
 }
 

@@ -18,8 +18,10 @@
 
 namespace fictl::attention::sm90 {
 
-// What L2 holds of keys and values beside all else: FlashAttention-3's number.
-constexpr int kSectionBytes = 32 << 20;
+// Keys and values of a section. Of causal tiles, half of L2 and more: many heads have enough long
+// tiles to begin with. Where all queries see all keys, tiles of a head read the same keys at the
+// same time: with few heads at once, L2 serves several SMs by one read.
+__device__ constexpr int section_bytes(bool causal) { return causal ? 32 << 20 : 4 << 20; }
 
 //
 // Items that name their heads, with kNamesHead, run as they come.
@@ -27,10 +29,11 @@ template <bool kNamesHead>
 class WorkOrder {
  public:
   // `key_bytes`: of one head's key and value.
-  __device__ WorkOrder(const Item* items, int item_count, int kv_heads, int key_bytes)
+  __device__ WorkOrder(const Item* items, int item_count, int kv_heads, int key_bytes, bool causal)
       : items_(items), item_count_(item_count), kv_heads_(kNamesHead ? 1 : kv_heads) {
     // The first item is of the longest request.
-    together_ = min(max(kSectionBytes / key_bytes / max(items[0].kv_len, 1), 1), kv_heads_);
+    const int tokens = section_bytes(causal) / key_bytes;
+    together_ = min(max(tokens / max(items[0].kv_len, 1), 1), kv_heads_);
     // Sections of even heads: 5 of 8 would leave one of 3.
     const int sections = (kv_heads_ + together_ - 1) / together_;
     together_ = (kv_heads_ + sections - 1) / sections;

@@ -87,25 +87,30 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   using Tile = sm90::Tile<Config>;
   const int group = problem.group.divisor();
   if (group > Tile::kRows) return cudaErrorInvalidValue;
-  sm90::Loads loads;
+  sm90::Loads loads = {};
   loads.tile_rows = Tile::kRows / group * group;
   loads.box_rows = 1;
-  if constexpr (Tile::kBoxes) loads.box_rows = sm90::box_rows<Tile>(problem.keys);
+  if constexpr (Tile::kBoxes) sm90::plan_boxes<Tile>(problem.keys, problem.kv_heads, &loads);
 
+  // Tensors without elements have no map, and nothing of them is loaded.
   CUtensorMap maps[3] = {};
-  cudaError_t status =
-      sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group, extents.queries, group,
-                      Tile::kRows / group, &maps[0], Tile::kPanelDims);
+  cudaError_t status = cudaSuccess;
+  if (extents.queries > 0) {
+    status = sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group, extents.queries,
+                             group, Tile::kRows / group, &maps[0], Tile::kPanelDims);
+  }
   if constexpr (Tile::kBoxes) {
-    if (status == cudaSuccess) {
-      status = sm90::map_keys<Tile>(problem.keys, problem.kv_heads, extents, &maps[1], &maps[2]);
+    if (extents.keys > 0 && status == cudaSuccess) {
+      status =
+          sm90::map_keys<Tile>(problem.keys, problem.kv_heads, extents, loads, &maps[1], &maps[2]);
     }
   }
   if (status != cudaSuccess) return status;
 
   const int64_t most = int64_t{std::max(sm_count, 1)} * Tile::kBlocks;
   device::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(std::min<int64_t>(blocks_of(problem), most)));
+  config.grid =
+      dim3(static_cast<unsigned>(std::min<int64_t>(blocks_of(problem, problem.item_count), most)));
   config.block = dim3(Tile::kThreads);
   config.stream = stream;
   config.shared_bytes = sizeof(sm90::Shared<Tile>) + sm90::kPatternBytes;

@@ -4,13 +4,13 @@
 //   clear()                      sums = 0
 //   issue_scores(q, k)           S = Q K^T
 //   pack()                       P = S, which are weights by then
+//   rescale(factors)             O *= factors, by which these weights are smaller
 //   issue_sums(v)                O += P V, with what follows once it is complete:
 //   settle()
-//   rescale(factors)             O *= factors, by which later weights are smaller
 //
-// begin(factors) is rescale() before any values. Of 8 bits, the tensor cores' own sums are of one
-// stage, and added in fp32: they keep 13 bits below the largest number, which long contexts would
-// not survive (docs/attention.md).
+// The tensor cores' own sums of 8-bit products are of one stage, and added in fp32: they keep 13
+// bits below the largest number, too few for long contexts
+// (docs/attention.md).
 #pragma once
 
 #include <fictl/attention/sm90/softmax.cuh>
@@ -35,7 +35,7 @@ struct Scores {
       constexpr int kInPanel = Tile::kRow / 32;
       const int panel = step / kInPanel, within = step % kInPanel * 32;
       device::wgmma<Q>(scores, q.advance(panel * Tile::kQueryPanel + within),
-                       k.advance(panel * Tile::kKeyPanel + within), step > 0);
+                       k.advance(panel * Tile::KeyLayout::kPanelBytes + within), step > 0);
     }
     device::wgmma_commit();
   }
@@ -54,7 +54,7 @@ __device__ __forceinline__ void pin_weights(uint32_t (&weights)[kSteps][4]) {
   }
 }
 
-// Of 16 bits: weights are as the sums of scores are, in their order.
+// Products of 16 bits: weights are as the sums of scores are, in their order.
 template <typename Tile, bool kFp8 = Tile::kFp8>
 struct Products : Scores<Tile> {
   using Q = typename Tile::Q;
@@ -64,7 +64,9 @@ struct Products : Scores<Tile> {
   uint32_t weights[Tile::kKeys / 16][4];
 
   __device__ static device::TileDescriptor values_at(const void* stage) {
-    return device::mn_major_tile(stage, Tile::kKeys);
+    using Layout = typename Tile::ValueLayout;
+    return device::descriptor::make(stage, device::Swizzle::k128, Layout::kPanelBytes,
+                                    Layout::kGroupBytes);
   }
 
   __device__ __forceinline__ void clear() {
@@ -82,7 +84,8 @@ struct Products : Scores<Tile> {
   __device__ __forceinline__ void issue_sums(device::TileDescriptor v) {
 #pragma unroll
     for (int step = 0; step < Tile::kKeys / 16; ++step) {
-      device::wgmma<Q, device::Major::kMN>(sums, weights[step], v.advance(step * 16 * kRowBytes));
+      device::wgmma<Q, device::Major::kMN>(sums, weights[step],
+                                           v.advance(step * 2 * Tile::ValueLayout::kGroupBytes));
     }
     device::wgmma_commit();
   }
@@ -92,16 +95,17 @@ struct Products : Scores<Tile> {
     pin_weights(weights);
   }
 
-  __device__ __forceinline__ void begin(const Factors&) {}
   __device__ __forceinline__ void settle() {}
+  // By the whole warp.
   __device__ __forceinline__ void rescale(const Factors& factors) {
+    if (!__any_sync(~0u, factors[0] != 1.0f || factors[1] != 1.0f)) return;
 #pragma unroll
     for (int i = 0; i < Tile::kValueDim / 2; ++i) sums[i] *= factors[i / 2 % 2];
   }
 };
 
-// Of 8 bits: weights are e4m3, which has more bits than e5m2, up to 2^8. transpose_bytes.cuh says
-// which key and which dim of the values they meet.
+// Products of 8 bits: weights are e4m3, which has more bits than e5m2, up to 2^8. Which key and
+// which dim of the values they meet is in transpose_bytes.cuh.
 template <typename Tile>
 struct Products<Tile, true> : Scores<Tile> {
   using Weight = __nv_fp8_e4m3;
@@ -148,7 +152,6 @@ struct Products<Tile, true> : Scores<Tile> {
     pin_weights(weights);
   }
 
-  __device__ __forceinline__ void begin(const Factors& first) { rescale(first); }
   __device__ __forceinline__ void settle() {
 #pragma unroll
     for (int i = 0; i < kSums; ++i) sums[i] = fmaf(sums[i], factors[i / 2 % 2], stage_sums[i]);

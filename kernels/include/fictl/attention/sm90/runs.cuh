@@ -25,19 +25,20 @@ class RunLoader : public GatherLoader<Tile> {
 
   __device__ __forceinline__ void keys(unsigned char* stage, device::Mbarrier& full, int first) {
     this->rows_.keys(first, [&](const auto* rows) {
-      load<Tile::kDim>(k_map_, stage, full, first, this->rows_.key_box(),
-                       [&](int i) { return rows[i].key; });
+      load<Tile::kDim, typename Tile::KeyLayout>(k_map_, stage, full, first, this->rows_.key_box(),
+                                                 [&](int i) { return rows[i].key; });
     });
   }
   __device__ __forceinline__ void values(unsigned char* stage, device::Mbarrier& full, int first) {
     this->rows_.values([&](const auto* rows) {
-      load<Tile::kValueDim>(v_map_, stage, full, first, this->rows_.value_box(),
-                            [&](int i) { return rows[i].value; });
+      load<Tile::kValueDim, typename Tile::ValueLayout>(v_map_, stage, full, first,
+                                                        this->rows_.value_box(),
+                                                        [&](int i) { return rows[i].value; });
     });
   }
 
  private:
-  template <int kDim, typename From>
+  template <int kDim, typename Layout, typename From>
   __device__ __forceinline__ void load(const CUtensorMap& map, unsigned char* stage,
                                        device::Mbarrier& full, int first, int token,
                                        From from) const {
@@ -46,10 +47,10 @@ class RunLoader : public GatherLoader<Tile> {
     } else if (threadIdx.x != 0) {
       full.arrive();
     } else {
-      full.arrive_and_expect(kDim / kPanel * Tile::kKeyPanel);
+      full.arrive_and_expect(Layout::kBytes);
 #pragma unroll
       for (int panel = 0; panel < kDim / kPanel; ++panel) {
-        device::load_tensor(stage + panel * Tile::kKeyPanel, map, full, panel * kPanel, kv_head_,
+        device::load_tensor(stage + Layout::offset(0, panel), map, full, panel * kPanel, kv_head_,
                             token, device::CacheHint::kEvictLast);
       }
     }

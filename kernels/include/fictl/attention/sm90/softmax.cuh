@@ -10,8 +10,14 @@
 
 namespace fictl::attention::sm90 {
 
-// What sums so far are to be multiplied with, by row.
+// Factors of the sums so far, by row.
 using Factors = float[2];
+
+// How much the maximum, a base-2 logarithm, grows before sums are multiplied again. Weights are
+// then up to 2^8, which types of 16 bits hold, and results are the same, since all weights and
+// their sum have one maximum. Why: of 64 keys' blocks, a few raise it at all, and hardly one by so
+// much.
+constexpr float kSlack = 8.0f;
 
 class RowSoftmax {
  public:
@@ -23,7 +29,7 @@ class RowSoftmax {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float scale = scales[half];
-      factors[half] = states_[half].raise(most(scores, half) * scale - static_cast<float>(kBits));
+      factors[half] = raise<kBits == 0>(states_[half], most(scores, half) * scale - kBits);
       const float most = states_[half].max;
       float sum = 0.0f;
 #pragma unroll
@@ -54,6 +60,12 @@ class RowSoftmax {
   }
 
  private:
+  template <bool kMayWait>
+  __device__ static __forceinline__ float raise(device::SoftmaxState& state, float most) {
+    constexpr float kMargin = kMayWait ? kSlack : 0.0f;
+    return state.raise(most > state.max + kMargin ? most : state.max);
+  }
+
   // Two chains of maxima: one would wait for itself.
   template <int kCount>
   __device__ static __forceinline__ float most(const float (&scores)[kCount], int half) {

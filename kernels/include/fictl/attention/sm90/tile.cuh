@@ -7,8 +7,11 @@
 //   loader    what a copying warpgroup needs   addresses of rows; staging buffers
 //
 // All lie in panels of 64 dims: rows of 128 bytes, swizzled, as bulk copies write and wgmma reads
-// them. Along the dims, queries and keys are K-major; values are MN-major. Of 8 bits, a panel has
-// 128 dims, and values are transposed: a row for each dim.
+// them. Along the dims, queries and keys are K-major; values are MN-major. Keys and values lie
+// panel after panel; those of pages in groups of 8 tokens with all their panels, so that a page is
+// one box, whatever its size: a box for each panel of 16 tokens kept the copy engine busy for
+// longer than the products take. Of 8 bits, a panel has 128 dims, and values are transposed: a row
+// for each dim.
 #pragma once
 
 #include <stdint.h>
@@ -30,7 +33,7 @@ constexpr int kRowBytes = 128;
 constexpr int kPatternBytes = 1024;   // of the swizzle: what tiles are aligned to
 constexpr int kSharedBytes = 232448;  // of a block, on sm_90
 
-// Whether rows of keys are copied one by one: Config::kGathers, or false.
+// Tells whether rows of keys are copied one by one: Config::kGathers, or false.
 template <typename Config, typename = void>
 struct Gathers : std::false_type {};
 template <typename Config>
@@ -46,6 +49,20 @@ template <typename Keys>
 constexpr bool kIsRuns = false;
 template <typename T>
 constexpr bool kIsRuns<RunKeys<T>> = true;
+
+// Where the rows of a stage's keys, or values, are.
+template <int kPanels_, int kKeys, int kRow, bool kGroups>
+struct StageLayout {
+  static constexpr int kPanels = kPanels_;
+  static constexpr int kBytes = kPanels * kKeys * kRow;
+  // From a panel to the next, and from 8 tokens to the next 8.
+  static constexpr int kPanelBytes = (kGroups ? 8 : kKeys) * kRow;
+  static constexpr int kGroupBytes = (kGroups ? kPanels : 1) * 8 * kRow;
+
+  __device__ static constexpr int offset(int row, int panel) {
+    return panel * kPanelBytes + row / 8 * kGroupBytes + row % 8 * kRow;
+  }
+};
 
 template <typename Config_>
 struct Tile {
@@ -63,7 +80,7 @@ struct Tile {
   static constexpr bool kRuns = kIsRuns<typename Config::Keys> && !kWidens && !kFp8;
   static constexpr bool kGathers = Gathers<Config>::value || kWidens || kFp8 || kRuns;
   static constexpr bool kBoxes = !kGathers || kRuns;  // bulk copies bring keys
-  // Whether bulk copies bring boxes of pages.
+  // True where bulk copies bring boxes of pages.
   static constexpr bool kPaged = kIsPaged<typename Config::Keys> && !kGathers;
   static constexpr int kRows = Config::kRows;
   static constexpr int kKeys = Config::kKeys;
@@ -94,15 +111,16 @@ struct Tile {
                                             : kConsumers == 2 ? (kMoreToProducer ? 224 : 232)
                                                               : 160;
 
-  // Whether the warpgroups take turns at issuing products, so that the softmax of one lies under
+  // The warpgroups take turns at issuing products, so that the softmax of one lies under
   // the products of the other. Sums of more dims leave the tensor cores no gap to fill.
   static constexpr bool kPingPong = kValueDim <= 128 && kConsumers > 1;
 
   static constexpr int kQueryPanel = kRows * kRow;
-  static constexpr int kKeyPanel = kKeys * kRow;  // of values of 16 bits, too
   static constexpr int kOutPanel = kRows * kRowBytes;
   static constexpr int kQueryBytes = kDim / kPanelDims * kQueryPanel;
-  static constexpr int kKeyBytes = kDim / kPanelDims * kKeyPanel;
+  using KeyLayout = StageLayout<kDim / kPanelDims, kKeys, kRow, kPaged>;
+  using ValueLayout = StageLayout<kValueDim / kPanel, kKeys, kRowBytes, kPaged>;  // of 16 bits
+  static constexpr int kKeyBytes = KeyLayout::kBytes;
   static constexpr int kValueBytes = kValueDim * kKeys * static_cast<int>(sizeof(Q));
   static constexpr int kOutBytes = kValueDim / kPanel * kOutPanel;
   static constexpr int kRingBytes = kStages * (kKeyBytes + kValueBytes);
@@ -168,6 +186,10 @@ struct alignas(kPatternBytes) Shared {
 struct Loads {
   int box_rows;   // of keys in pages
   int tile_rows;  // that are used: as many as whole groups of heads have
+  // From a head to the next in panels, of keys and values in pages: their boxes have all panels. 0:
+  // heads are not whole panels apart, and boxes have 8 rows of one panel.
+  int key_head_panels;
+  int value_head_panels;
 };
 
 // The stages that an item's keys lie in. In pages they are counted from its first key down to a
@@ -181,6 +203,12 @@ struct Stages {
     const int base = Tile::kPaged ? item.begin - item.begin % loads.box_rows : item.begin;
     const int keys = item.end - base;
     return {base, item.end <= item.begin ? 0 : (keys + Tile::kKeys - 1) / Tile::kKeys};
+  }
+
+  // The first key of a stage.
+  template <typename Tile>
+  __device__ int first(int stage) const {
+    return base + stage * Tile::kKeys;
   }
 };
 

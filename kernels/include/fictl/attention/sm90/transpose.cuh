@@ -1,6 +1,6 @@
-// The loader of queries', keys' and values' own 8 bits: a warpgroup copies keys to their stage, and
-// values to a staging buffer, from which it transposes them. The product with the weights wants
-// values of 8 bits along the keys.
+// The loader of keys and values of 8 bits for queries of 8 bits: a warpgroup copies keys to their
+// stage, and values to a staging buffer, from which it transposes them. The product with the
+// weights takes values of 8 bits along the keys alone.
 //
 // Rate: a stage of 128 values of 128 dims takes each warp 8 times an ldmatrix, four byte
 // permutations and an stmatrix: some 100 issue slots of the 1024 clocks that its products take.
@@ -26,10 +26,7 @@ class TransposingLoader {
   __device__ TransposingLoader(Shared<Tile>& shared, const Problem<Config>& problem)
       : shared_(shared), rows_(problem, shared.loader.tables, static_cast<int>(threadIdx.x)) {}
 
-  __device__ void begin(const Work& work) {
-    rows_.begin(work);
-    begin_ = work.item.begin;
-  }
+  __device__ void begin(const Work& work) { rows_.begin(work); }
   __device__ int agree(int next) const { return sm90::agree(shared_, next); }
 
   // Begins to copy the values of the stage, too.
@@ -44,7 +41,7 @@ class TransposingLoader {
   }
 
   __device__ __forceinline__ void values(unsigned char* stage, device::Mbarrier& full, int first) {
-    if (first > begin_) {
+    if (rows_.has_more(first)) {
       device::copy_wait<1>();  // The stage before this one has been asked for since.
     } else {
       device::copy_wait<0>();
@@ -73,7 +70,6 @@ class TransposingLoader {
 
   Shared<Tile>& shared_;
   StageRows<Tile> rows_;
-  int begin_ = 0;
   int copy_at_ = 0;
   int read_at_ = 0;
 };

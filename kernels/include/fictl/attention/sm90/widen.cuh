@@ -114,6 +114,7 @@ class WideningLoader {
     for (int i = 0; i < kAhead; ++i) copy_next();
   }
 
+  __device__ void find(int) const {}
   __device__ int agree(int next) const { return sm90::agree(shared_, next); }
 
   __device__ __forceinline__ void keys(unsigned char* stage, device::Mbarrier& full, int) {

@@ -87,7 +87,7 @@ struct Stages {
   static_assert(kCount >= 2, "a ring needs two stages");
 };
 
-// What the blocks tell one another where each has a part of K: see cluster_parts.cuh.
+// Messages between blocks that each have a part of K: see cluster_parts.cuh.
 struct PartBarriers {
   device::Mbarrier handed[kConsumers];  // of block 0: the other blocks' sums are there
   device::Mbarrier taken[kConsumers];   // of the others: block 0 has read them

@@ -15,6 +15,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include <type_traits>
+
 namespace fictl::gemm {
 
 struct WorkPlan {
@@ -50,32 +52,24 @@ struct WorkItem {
   __device__ int steps() const { return end - begin; }
 };
 
-class WorkList {
- public:
-  __device__ WorkList(const WorkPlan& plan, int worker)
-      : plan_(plan), tile_(worker), at_(plan.before(worker)), end_(plan.before(worker + 1)) {}
-
-  // False if there is no more.
-  __device__ bool next(WorkItem* item) {
-    if (tile_ < plan_.whole) {
-      *item = {tile_, 0, plan_.steps};
-      tile_ += plan_.workers;
-      return true;
-    }
-    if (at_ == end_) return false;
-    const int begin = at_ % plan_.steps;
-    const int left = end_ - at_;
-    const int end = left < plan_.steps - begin ? begin + left : plan_.steps;
-    *item = {plan_.whole + at_ / plan_.steps, begin, end};
-    at_ += end - begin;
-    return true;
+// Calls `body(item, is_part)` for the items of a worker, `is_part` as an integral constant: its
+// whole tiles, and then what it has of the divided ones.
+//
+// Why two loops: the one over whole tiles counts by numbers that the compiler knows to be the same
+// in all lanes, so that it keeps descriptors in uniform registers. With the divisions of the other
+// one in it, four moves stand in front of every wgmma.
+template <typename Body>
+__device__ __forceinline__ void for_each_item(const WorkPlan& plan, int worker, Body body) {
+  for (int tile = worker; tile < plan.whole; tile += plan.workers) {
+    body(WorkItem{tile, 0, plan.steps}, std::false_type());
   }
-
- private:
-  const WorkPlan& plan_;
-  int tile_;
-  int at_;
-  int end_;
-};
+  const int last = plan.before(worker + 1);
+  for (int at = plan.before(worker); at < last;) {
+    const int begin = at % plan.steps;
+    const int end = last - at < plan.steps - begin ? begin + last - at : plan.steps;
+    body(WorkItem{plan.whole + at / plan.steps, begin, end}, std::true_type());
+    at += end - begin;
+  }
+}
 
 }  // namespace fictl::gemm

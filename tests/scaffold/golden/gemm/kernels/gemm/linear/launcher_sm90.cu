@@ -14,9 +14,9 @@ namespace {
 
 namespace dense = fictl::gemm;
 
-// A warpgroup computes 128 x 128 of out while another one stores its own. Two blocks of a cluster
-// share rows of b.
-using Large = dense::Tile<128, 128, dense::Schedule::kPingPong, 2, 1>;
+// Two warpgroups share 128 x 256 of out. With an epilogue that computes much, Tile<128, 128,
+// Schedule::kPingPong, 2> is faster: a warpgroup multiplies while the other one stores.
+using Large = dense::Tile<128, 256, dense::Schedule::kCooperative>;
 // Up to 64 rows of a, as in a decode step: the operands are exchanged, so that the 64 rows of an
 // instruction are b's.
 using Few = dense::Tile<64, 64, dense::Schedule::kPingPong, 1, 1, true, 2>;
