@@ -21,7 +21,7 @@ struct AttentionCall {
   const View* list;
   const View* workspace_out;
   const View* workspace_lse;
-  const View* mask;
+  const View* mask;  // bits, or the spans of keys that queries see
   const View* slopes;
   const View* sinks;
   const View* scale_q;

@@ -99,11 +99,27 @@ void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads
 }
 
 // 0 if k has no such dimension. With a page size of 1, the dimension of slots may be missing.
-inline int64_t heads_of_keys(const AttentionCall& call) {
+inline int64_t heads_of_keys(const AttentionCall& call, bool paged) {
   const View k = call.k;
-  if (call.pages == nullptr) return k.ndim() == 3 ? k.size(call.hnd ? 0 : 1) : 0;
+  if (!paged) return k.ndim() == 3 ? k.size(call.hnd ? 0 : 1) : 0;
   return k.ndim() < 3 ? 0 : k.size(call.hnd && k.ndim() == 4 ? -3 : -2);
 }
+
+// The lists of runs come as `pages`, the entries between two of them as page_size.
+template <typename T>
+void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads,
+               attention::HeadDims dims, attention::RunKeys<T>* keys) {
+  keys->k = token_heads<const T>(launch, "k", call.k, call.hnd, kv_heads, dims.keys);
+  keys->v = token_heads<const T>(launch, "v", call.v, call.hnd, kv_heads, dims.values);
+  const auto* lists = required_numbers<const int32_t>(launch, "pages", call.pages);
+  keys->lists = reinterpret_cast<const attention::Run*>(lists);
+  keys->pitch = call.page_size;
+}
+
+template <typename Keys>
+constexpr bool in_pages = false;
+template <typename T>
+constexpr bool in_pages<attention::PagedKeys<T>> = true;
 
 inline attention::Plain variant_part(const Launch&, const AttentionCall&, Type<attention::Plain>) {
   return {};
@@ -121,6 +137,32 @@ inline attention::CustomMask variant_part(const Launch& launch, const AttentionC
                                           Type<attention::CustomMask>) {
   return {{}, required_numbers<const uint8_t>(launch, "mask", call.mask)};
 }
+// Numbers of each query, `Numbers` being int2 or int4.
+template <typename Numbers>
+const Numbers* of_queries(const Launch& launch, const char* name, const AttentionCall& call) {
+  constexpr int64_t kCount = sizeof(Numbers) / sizeof(int32_t);
+  const auto* numbers = required_numbers<const int32_t>(launch, name, call.mask);
+  const bool fits = call.mask->ndim() == 2 && call.mask->size(0) >= call.q.size(0) &&
+                    call.mask->size(1) == kCount;
+  if (fits && reinterpret_cast<uintptr_t>(numbers) % sizeof(Numbers) == 0) {
+    return reinterpret_cast<const Numbers*>(numbers);
+  }
+  throw argument_error(ErrorKind::ValueError, launch.op, name)
+      << "has shape " << Shape{*call.mask} << "; it is (" << call.q.size(0) << ", " << kCount
+      << "), aligned to " << int64_t{sizeof(Numbers)} << " bytes";
+}
+inline attention::Spans variant_part(const Launch& launch, const AttentionCall& call,
+                                     Type<attention::Spans>) {
+  return {{}, of_queries<int4>(launch, "spans", call)};
+}
+inline attention::CausalOrRange variant_part(const Launch& launch, const AttentionCall& call,
+                                             Type<attention::CausalOrRange>) {
+  const auto* windows = required_numbers<const double>(launch, "windows", call.scalars);
+  return {{},
+          of_queries<int2>(launch, "bidirectional_ranges", call),
+          static_cast<int>(windows[0]),
+          static_cast<int>(windows[1])};
+}
 
 // One number, or one for each head.
 inline attention::HeadScale head_scale(const Launch& launch, const char* name, const View* scale,
@@ -135,7 +177,7 @@ inline attention::HeadScale head_scale(const Launch& launch, const char* name, c
 }
 inline attention::HeadScales variant_part(const Launch& launch, const AttentionCall& call,
                                           Type<attention::HeadScales>) {
-  const int64_t kv_heads = heads_of_keys(call);
+  const int64_t kv_heads = heads_of_keys(call, call.pages != nullptr);
   return {{},
           head_scale(launch, "scale_q", call.scale_q, call.q.size(-2)),
           head_scale(launch, "scale_k", call.scale_k, kv_heads),
@@ -194,12 +236,12 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
   using KV = typename Config::Keys::Element;
   constexpr attention::HeadDims kDims = {Config::kHeadDim, attention::kValueDimOf<Config>};
   detail::check_attention_dtype<Q>(launch, "q", call.q);
-  const bool paged = call.pages != nullptr;
+  constexpr bool paged = detail::in_pages<typename Config::Keys>;
   detail::check_attention_dtype<KV>(launch, paged ? detail::kPagedName : "k", call.k);
   detail::check_attention_dtype<KV>(launch, paged ? detail::kPagedName : "v", call.v);
   detail::check_attention_dtype<O>(launch, "out", call.out);
   const int64_t heads = call.q.size(-2);
-  const int64_t kv_heads = detail::heads_of_keys(call);
+  const int64_t kv_heads = detail::heads_of_keys(call, paged);
   if (heads < 1 || kv_heads < 1 || heads % kv_heads != 0) {
     throw argument_error(ErrorKind::ValueError, launch.op, "q")
         << "has shape " << Shape{call.q} << " and 'k' has " << Shape{call.k} << ": " << heads

@@ -10,6 +10,7 @@ import torch
 
 from .lengths import Lengths
 from .refusals import refusal
+from .shift import Shift
 
 _ITEM = 12  # Numbers of int32, as work.cuh has them.
 _COUNTERS = 2  # The last numbers of an item.
@@ -98,7 +99,7 @@ class WorkList:
             drafted = torch.empty(self._room, dtype=torch.int32, pin_memory=pin)
             counts = self._ask(op, planner, lengths, tiling, drafted.data_ptr(), self._room)
             if counts.numbers <= self._room:
-                return counts, drafted
+                return _moved(counts, drafted, lengths.shift), drafted
             self._room = counts.numbers + counts.numbers // 4
 
     def _ask(
@@ -181,6 +182,17 @@ class WorkList:
         self.merges = self._list.as_strided((counts.merges, _MERGE), (_MERGE, 1), start + middle)
         self._used = self._list.narrow(0, 0, counts.numbers)
         self._placed = (counts.items, counts.merges)
+
+
+def _moved(counts: Counts, drafted: torch.Tensor, shift: Shift | None) -> Counts:
+    """Move a list of some requests of a batch to where their tokens are."""
+    if shift is None:
+        return counts
+    middle = counts.items * _ITEM
+    shift.items(drafted[:middle].view(-1, _ITEM))
+    merges = drafted[middle : middle + counts.merges * _MERGE]
+    shift.merges(merges.view(-1, _MERGE))
+    return counts._replace(query_end=shift.query_end, key_end=shift.key_end)
 
 
 def _address(x: torch.Tensor | None) -> int:

@@ -367,8 +367,9 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   device::pdl_trigger();
   const int block = static_cast<int>(blockIdx.x / Shape::kParts);
   const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
-  const int kv_head = block % problem.kv_heads;
-  const Item item = problem.items[block / problem.kv_heads];
+  const Share share = share_of(problem, block);
+  const int kv_head = share.kv_head;
+  const Item item = problem.items[share.item];
   if (item.request < 0) return;
 
   const auto part = [&](const char* name, int start, int bytes) {
@@ -454,7 +455,7 @@ cudaError_t Decode(const Problem<Config>& problem, cudaStream_t stream = nullptr
   static_assert(Config::kRows == Shape::kRows, "prefill.cuh is for taller tiles");
   if (problem.item_count == 0 || problem.kv_heads == 0) return cudaSuccess;
   device::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(problem.item_count * problem.kv_heads) * Shape::kParts);
+  config.grid = dim3(blocks_of(problem) * Shape::kParts);
   config.block = dim3(Shape::kThreads);
   config.stream = stream;
   config.shared_bytes = Shape::kSharedBytes;

@@ -315,8 +315,9 @@ class DecodeFmaWarp {
   __device__ float logit(float score, int g, int key) const {
     if (key >= item_.end || !span_of(problem_, item_, 0).holds(key)) return -INFINITY;
     score *= problem_.scale;
-    const Place at{item_.request, 0,           key,          kv_head_ * kGroup + g,
-                   kv_head_,      item_.q_len, item_.kv_len, item_.mask};
+    const Place at{item_.request,         0,          key,
+                   kv_head_ * kGroup + g, kv_head_,   item_.q_len,
+                   item_.kv_len,          item_.mask, item_.q_start};
     if constexpr (Variant::kTransforms) score = problem_.variant.transform(score, at);
     if constexpr (Variant::kMasks) {
       if (!problem_.variant.keeps(at)) return -INFINITY;

@@ -101,6 +101,10 @@ __device__ bool evenly_apart(const PagedKeys<T>& keys, int first, int count) {
   return keys.page_size.divide(first).remainder + count <= keys.page_size.divisor();
 }
 template <typename T>
+__device__ bool evenly_apart(const RunKeys<T>&, int /*first*/, int /*count*/) {
+  return false;
+}
+template <typename T>
 __device__ int64_t step_of(const Heads<T>& rows) {
   return rows.token_pitch;
 }

@@ -2,7 +2,7 @@
 //
 // Config is what a kernel is compiled for:
 //   Q, O           the types of queries and outputs
-//   Keys           RaggedKeys<KV> or PagedKeys<KV>
+//   Keys           RaggedKeys<KV>, PagedKeys<KV> or RunKeys<KV>
 //   Variant        what happens to scores, see variant.cuh
 //   kHeadDim       elements of a head of queries and keys: whole chunks of 16 bytes, up to 512
 //   kValueDim      the same of values; may be left out where it is kHeadDim
@@ -12,6 +12,7 @@
 #pragma once
 
 #include <fictl/attention/keys.cuh>
+#include <fictl/attention/run_keys.cuh>
 #include <fictl/attention/work.cuh>
 #include <fictl/device/divisor.cuh>
 #include <fictl/rope/frequency.cuh>
@@ -40,6 +41,27 @@ struct Problem {
   rope::Frequencies frequencies{0, 1.0, 1.0, {}};  // of the rotation, where Config has it
   typename Config::Variant variant;
 };
+
+// Share of a block: an item, for a head of the keys.
+struct Share {
+  int item;
+  int kv_head;
+};
+
+template <typename Config>
+__device__ Share share_of(const Problem<Config>& problem, int block) {
+  if constexpr (Config::Keys::kItemNamesHead) {
+    return {block, problem.items[block].request};
+  } else {
+    return {block / problem.kv_heads, block % problem.kv_heads};
+  }
+}
+
+template <typename Config>
+unsigned blocks_of(const Problem<Config>& problem) {
+  const int heads = Config::Keys::kItemNamesHead ? 1 : problem.kv_heads;
+  return static_cast<unsigned>(problem.item_count) * heads;
+}
 
 // The query's place among the keys is as if the queries were the last of them. What a row sees.
 struct Span {

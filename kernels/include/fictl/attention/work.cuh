@@ -1,6 +1,7 @@
 // The work list of attention kernels. An item is a tile of queries and the keys that a block walks
 // over for it, for every head of the keys. The host makes the list (plan.cuh). Kernels read nothing
-// else of the batch's shape, so that one CUDA graph serves any lengths.
+// else of the batch's shape, so that one CUDA graph serves any lengths. Where heads differ in what
+// they see (block_sparse.cuh), an item is for one head of the keys, whose number is its request.
 //
 // The query heads that share a head of the keys are packed into rows. For one head of the keys, row
 // r of a request is its query r / group and, within the group, head r % group. So the keys are read
