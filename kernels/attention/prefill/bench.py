@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fictl.trace import Case
 
@@ -17,7 +18,7 @@ from .._trace.torch_attention import attend, gatherer, paged_lengths
 _LONG = ((2, 8192, 16, 16), (1, 16384, 16, 16), (8, 2048, 16, 16), (4, 4096, 32, 8))
 _DIM, _PAGE = 128, 16
 # Sizes of heads of keys and of values: of DeepSeek's prefill, and of what encodes images.
-_MLA, _VISION = (192, 128), ((72, 72), (80, 80))
+_MLA, _VISION, _SQUARE = (192, 128), ((72, 72), (80, 80)), ((64, 64), (256, 256))
 _RAGGED, _PAGED = "BatchPrefillWithRaggedKVCacheWrapper", "BatchPrefillWithPagedKVCacheWrapper"
 
 
@@ -33,7 +34,10 @@ def cases() -> Iterator[Case]:
     yield _ragged(*_LONG[0], dims=_MLA)
     for dims in _VISION:
         yield _ragged(64, 576, 16, 16, dims=dims, causal=False)
-    yield _paged(*_LONG[3])
+    for dims in _SQUARE:
+        yield _ragged(2, 8192, 2048 // dims[0], 2048 // dims[0], dims=dims)
+    for page_size in (_PAGE, 64, 128):
+        yield _paged(*_LONG[3], page_size)
 
 
 def _small(tokens: int, requests: int, used: int) -> Case:
@@ -87,14 +91,14 @@ def _ragged(
     return Case(_RAGGED, sizes, "bfloat16", passing, scalars)
 
 
-def _paged(requests: int, length: int, heads: int, kv_heads: int) -> Case:
-    used = requests * length // _PAGE
+def _paged(requests: int, length: int, heads: int, kv_heads: int, page_size: int) -> Case:
+    used = requests * length // page_size
     sizes = {
         "tokens": requests * length,
         "requests": requests,
         "pages": used + used // 8,
         "used_pages": used,
-        "page_size": _PAGE,
+        "page_size": page_size,
         "num_qo_heads": heads,
         "num_kv_heads": kv_heads,
         "head_dim_qk": _DIM,
@@ -103,10 +107,10 @@ def _paged(requests: int, length: int, heads: int, kv_heads: int) -> Case:
 
 
 def baselines(function: str) -> dict[str, Callable[..., Any]]:
-    """Name what to compare with: torch, and FlashInfer's kernels of the same generation."""
+    """Name what to compare with: torch, cuDNN by torch, and what FlashInfer chooses on the GPU."""
     if function == _PAGED:
         return {"torch": _torch_paged, "flashinfer": _flashinfer_paged}
-    return {"torch": _torch_ragged, "flashinfer": _flashinfer_ragged}
+    return {"torch": _torch_ragged, "cudnn": _cudnn_ragged, "flashinfer": _flashinfer_ragged}
 
 
 @lru_cache(maxsize=2)
@@ -118,7 +122,7 @@ def _flashinfer_ragged(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sinks: None, **planned: Any
 ) -> Callable[[], Any]:
     flashinfer: Any = import_module("flashinfer")
-    wrapper = flashinfer.BatchPrefillWithRaggedKVCacheWrapper(_workspace(q.device), backend="fa2")
+    wrapper = flashinfer.BatchPrefillWithRaggedKVCacheWrapper(_workspace(q.device), backend="auto")
     wrapper.plan(**planned, q_data_type=q.dtype, kv_data_type=k.dtype)
     return lambda: wrapper.run(q, k, v)
 
@@ -127,7 +131,7 @@ def _flashinfer_paged(
     q: torch.Tensor, paged_kv_cache: torch.Tensor, sinks: None, **planned: Any
 ) -> Callable[[], Any]:
     flashinfer: Any = import_module("flashinfer")
-    wrapper = flashinfer.BatchPrefillWithPagedKVCacheWrapper(_workspace(q.device), backend="fa2")
+    wrapper = flashinfer.BatchPrefillWithPagedKVCacheWrapper(_workspace(q.device), backend="auto")
     wrapper.plan(**planned, q_data_type=q.dtype, kv_data_type=paged_kv_cache.dtype)
     return lambda: wrapper.run(q, paged_kv_cache)
 
@@ -157,6 +161,36 @@ def _torch_ragged(
     )
     run = attend(queries, kv_lengths, causal, window_left, logits_soft_cap, masks)
     return lambda: run(keys, values)
+
+
+def _cudnn_ragged(
+    qo_indptr: torch.Tensor,
+    kv_indptr: torch.Tensor,
+    causal: bool,
+    window_left: int,
+    logits_soft_cap: float,
+    custom_mask: torch.Tensor | None,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    **_others: Any,
+) -> Callable[[], torch.Tensor]:
+    lengths = {*qo_indptr.diff().tolist(), *kv_indptr.diff().tolist()}
+    others = window_left >= 0 or logits_soft_cap or custom_mask is not None
+    if not q.is_cuda or len(lengths) != 1 or others:
+        raise NotImplementedError("cuDNN's attention is timed on GPUs, of one length, as it is")
+    (length,) = lengths
+    queries, keys, values = (x.view(-1, length, *x.shape[1:]).transpose(1, 2) for x in (q, k, v))
+    gqa = q.shape[1] != k.shape[1]
+
+    def run() -> torch.Tensor:
+        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+            out = torch.nn.functional.scaled_dot_product_attention(
+                queries, keys, values, is_causal=causal, enable_gqa=gqa
+            )
+        return out.transpose(1, 2).flatten(0, 1)
+
+    return run
 
 
 def _torch_paged(

@@ -38,7 +38,7 @@ class Mistake(NamedTuple):
 MISTAKES = (
     Mistake("load.cuh", "shared.value_ring.wait_empty(value_at);", "", "stage-reused"),
     Mistake("consume.cuh", "shared_.value_ring.wait_full(value_at_);", "", "async-read-early"),
-    Mistake("consume.cuh", "device::fence_async_shared();", "", "missing-proxy-fence"),
+    Mistake("consume.cuh", "device::fence_async_shared();", "{}", "missing-proxy-fence"),
     Mistake("consume.cuh", "device::wgmma_wait<1>();", "", "wgmma-register"),
     Mistake(
         "consume.cuh", "Tile::kConsumers - 1) next_.arrive();", "1000) next_.arrive();", "deadlock"

@@ -27,7 +27,7 @@ struct alignas(16) Item {
   int32_t
       partial;   // where the tile's rows begin among the partial ones; -1: it is the whole result
   int32_t mask;  // the byte at which the request's custom mask begins
-  // Counts of persistent kernels, in the list's first item: tiles taken, and blocks that have
+  // Counts in the list's first item, for persistent kernels: tiles taken, and blocks that have
   // ended. Zero between launches.
   int32_t counts[2];
 };
