@@ -27,6 +27,9 @@ class Config:
     share a head of keys. `head_dim` is the size of a head of queries and keys, and `head_dim_v` of
     values; 0 is the same size. `keys` are those of a stage on Hopper, where there are several tiles
     of a height, and `gathers` tells that their rows are copied one by one, of pages of any size.
+
+    With `runs` a query sees runs of tokens that do not lie in pages, and items are for one head of
+    keys each. `seen` is the C++ variant that says what a query sees, if one does.
     """
 
     q: torch.dtype
@@ -45,6 +48,8 @@ class Config:
     backend: str = "sm80"
     keys: int = 0
     gathers: bool = False
+    runs: bool = False
+    seen: str = ""
 
     def __post_init__(self) -> None:
         for name, dtype, accepted in (("q", self.q, TYPES), ("k and v", self.kv, TYPES)):
@@ -67,7 +72,7 @@ class Config:
     @property
     def parameters(self) -> dict[str, object]:
         """The parameters of config.jinja."""
-        keys = "PagedKeys" if self.paged else "RaggedKeys"
+        keys = "RunKeys" if self.runs else "PagedKeys" if self.paged else "RaggedKeys"
         return {
             "q": TYPES[self.q],
             "o": HALVES[self.o],
@@ -91,6 +96,7 @@ class Config:
             "Alibi": self.alibi,
             "SoftCap": self.soft_cap,
             "CustomMask": self.custom_mask,
+            self.seen: bool(self.seen),
         }
         names = [name for name, is_on in parts.items() if is_on]
         return names if self.user is None else [*names, f"::{self.user.name}"]

@@ -19,6 +19,11 @@ SM90 = (
     Tile(128, 256, 256, keys=80, warp_rows=16, blocks=1),
     Tile(128, 256, 256, keys=64, warp_rows=16, blocks=1),
 )
+# A warpgroup that stands alone, for blocks of a mask.
+SM90_BLOCKS = (
+    Tile(64, 64, 64, keys=64, warp_rows=16, blocks=2),
+    Tile(64, 128, 128, keys=64, warp_rows=16, blocks=2),
+)
 # A box of the copy engine holds whole patterns of the swizzle.
 _BOX_ROWS = 8
 _TWO_WARPGROUPS = 128  # rows
@@ -26,7 +31,7 @@ _TWO_WARPGROUPS = 128  # rows
 
 def tile(rows: int, keys: int, head_dim: int, head_dim_v: int) -> Tile:
     """Look up the tile of these rows, and keys of a stage, or raise ValueError."""
-    for known in of_heads(head_dim, head_dim_v):
+    for known in (*of_heads(head_dim, head_dim_v), *of_blocks(head_dim, head_dim_v)):
         if (known.rows, known.keys) == (rows, keys):
             return known
     raise ValueError(
@@ -40,6 +45,16 @@ def of_heads(head_dim: int, head_dim_v: int) -> tuple[Tile, ...]:
     """List the tiles for heads of these sizes."""
     return tuple(
         known for known in SM90 if (known.head_dim, known.head_dim_v) == (head_dim, head_dim_v)
+    )
+
+
+@cache
+def of_blocks(head_dim: int, head_dim_v: int) -> tuple[Tile, ...]:
+    """List the tiles for blocks of a mask, which is one at most."""
+    return tuple(
+        known
+        for known in SM90_BLOCKS
+        if (known.head_dim, known.head_dim_v) == (head_dim, head_dim_v)
     )
 
 

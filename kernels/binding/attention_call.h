@@ -17,14 +17,11 @@ struct AttentionCall {
   bool hnd;
   View items;
   View merges;
-  const View* arrivals;
-  int64_t workers;  // items, from the first on, that blocks of decoding begin with
-  // On the host: copied to `items`, `merges` and `arrivals`, which lie behind one another, before
-  // the kernels run.
+  // On the host: copied to `items`, and then to `merges`, before the kernels run.
   const View* list;
   const View* workspace_out;
   const View* workspace_lse;
-  const View* mask;
+  const View* mask;  // bits, or the spans of keys that queries see
   const View* slopes;
   const View* sinks;
   const View* scale_q;

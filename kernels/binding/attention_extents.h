@@ -8,8 +8,10 @@
 
 namespace fictl {
 
-inline attention::sm90::Extents attention_extents(const AttentionCall& call) {
-  const int tokens = call.pages != nullptr || !call.hnd ? 0 : 1;
+template <typename Config>
+attention::sm90::Extents attention_extents(const AttentionCall& call) {
+  const bool paged = attention::sm90::kIsPaged<typename Config::Keys>;
+  const int tokens = paged || !call.hnd ? 0 : 1;
   return {call.q.size(0), call.k.size(tokens)};
 }
 

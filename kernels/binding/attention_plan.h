@@ -3,17 +3,14 @@
 
 #include <stdint.h>
 
-#include <algorithm>
-
 namespace fictl {
 
 // `Planner` is attention::Planner, a template argument so that this header includes no kernel.
 // Addresses are those of int32 arrays on the host, or 0. Why addresses: lengths are on the host
-// whatever the device of the kernels is. Writes the items, then the merges, and then the counters
-// of parts, which are zeros, to `list`, which has room for `room` numbers, if that is enough.
-// Writes ten int64 to `counts`: items, merges, partial rows, tiles, keys to a part, the ends of
-// queries, keys and custom mask, counters, and workers; or, where the lengths are refused, minus
-// the kind, the request, the value seen, and its bound.
+// whatever the device of the kernels is. Writes the items and then the merges to `list`, which has
+// room for `room` numbers, if that is enough. Writes eight int64 to `counts`: items, merges,
+// partial rows, tiles, keys to a part, and the ends of queries, keys and custom mask; or, where the
+// lengths are refused, minus the kind, the request, the value seen, and its bound.
 template <typename Planner>
 void plan_attention(int64_t qo_indptr, int64_t kv_indptr, int64_t last_page_len, int64_t kv_lens,
                     int64_t requests, int64_t q_len, int64_t page_size, int64_t rows, int64_t group,
@@ -57,11 +54,9 @@ void plan_attention(int64_t qo_indptr, int64_t kv_indptr, int64_t last_page_len,
   const auto& sizes = planner.sizes();
   constexpr int64_t kItem = sizeof(Item) / sizeof(int32_t);
   constexpr int64_t kMerge = sizeof(Merge) / sizeof(int32_t);
-  if (sizes.items * kItem + sizes.merges * kMerge + sizes.arrivals <= room) {
+  if (sizes.items * kItem + sizes.merges * kMerge <= room) {
     auto* items = reinterpret_cast<Item*>(list);
-    auto* merges = reinterpret_cast<Merge*>(items + sizes.items);
-    planner.write(items, merges);
-    std::fill_n(reinterpret_cast<int32_t*>(merges + sizes.merges), sizes.arrivals, 0);
+    planner.write(items, reinterpret_cast<Merge*>(items + sizes.items));
   }
   numbers_out[0] = sizes.items;
   numbers_out[1] = sizes.merges;
@@ -71,8 +66,6 @@ void plan_attention(int64_t qo_indptr, int64_t kv_indptr, int64_t last_page_len,
   numbers_out[5] = planner.query_end();
   numbers_out[6] = planner.key_end();
   numbers_out[7] = planner.mask_end();
-  numbers_out[8] = sizes.arrivals;
-  numbers_out[9] = sizes.workers;
 }
 
 }  // namespace fictl

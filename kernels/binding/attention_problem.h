@@ -99,11 +99,27 @@ void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads
 }
 
 // 0 if k has no such dimension. With a page size of 1, the dimension of slots may be missing.
-inline int64_t heads_of_keys(const AttentionCall& call) {
+inline int64_t heads_of_keys(const AttentionCall& call, bool paged) {
   const View k = call.k;
-  if (call.pages == nullptr) return k.ndim() == 3 ? k.size(call.hnd ? 0 : 1) : 0;
+  if (!paged) return k.ndim() == 3 ? k.size(call.hnd ? 0 : 1) : 0;
   return k.ndim() < 3 ? 0 : k.size(call.hnd && k.ndim() == 4 ? -3 : -2);
 }
+
+// The lists of runs come as `pages`, the entries between two of them as page_size.
+template <typename T>
+void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads,
+               attention::HeadDims dims, attention::RunKeys<T>* keys) {
+  keys->k = token_heads<const T>(launch, "k", call.k, call.hnd, kv_heads, dims.keys);
+  keys->v = token_heads<const T>(launch, "v", call.v, call.hnd, kv_heads, dims.values);
+  const auto* lists = required_numbers<const int32_t>(launch, "pages", call.pages);
+  keys->lists = reinterpret_cast<const attention::Run*>(lists);
+  keys->pitch = call.page_size;
+}
+
+template <typename Keys>
+constexpr bool in_pages = false;
+template <typename T>
+constexpr bool in_pages<attention::PagedKeys<T>> = true;
 
 inline attention::Plain variant_part(const Launch&, const AttentionCall&, Type<attention::Plain>) {
   return {};
@@ -121,6 +137,32 @@ inline attention::CustomMask variant_part(const Launch& launch, const AttentionC
                                           Type<attention::CustomMask>) {
   return {{}, required_numbers<const uint8_t>(launch, "mask", call.mask)};
 }
+// Numbers of each query, `Numbers` being int2 or int4.
+template <typename Numbers>
+const Numbers* of_queries(const Launch& launch, const char* name, const AttentionCall& call) {
+  constexpr int64_t kCount = sizeof(Numbers) / sizeof(int32_t);
+  const auto* numbers = required_numbers<const int32_t>(launch, name, call.mask);
+  const bool fits = call.mask->ndim() == 2 && call.mask->size(0) >= call.q.size(0) &&
+                    call.mask->size(1) == kCount;
+  if (fits && reinterpret_cast<uintptr_t>(numbers) % sizeof(Numbers) == 0) {
+    return reinterpret_cast<const Numbers*>(numbers);
+  }
+  throw argument_error(ErrorKind::ValueError, launch.op, name)
+      << "has shape " << Shape{*call.mask} << "; it is (" << call.q.size(0) << ", " << kCount
+      << "), aligned to " << int64_t{sizeof(Numbers)} << " bytes";
+}
+inline attention::Spans variant_part(const Launch& launch, const AttentionCall& call,
+                                     Type<attention::Spans>) {
+  return {{}, of_queries<int4>(launch, "spans", call)};
+}
+inline attention::CausalOrRange variant_part(const Launch& launch, const AttentionCall& call,
+                                             Type<attention::CausalOrRange>) {
+  const auto* windows = required_numbers<const double>(launch, "windows", call.scalars);
+  return {{},
+          of_queries<int2>(launch, "bidirectional_ranges", call),
+          static_cast<int>(windows[0]),
+          static_cast<int>(windows[1])};
+}
 
 // One number, or one for each head.
 inline attention::HeadScale head_scale(const Launch& launch, const char* name, const View* scale,
@@ -135,7 +177,7 @@ inline attention::HeadScale head_scale(const Launch& launch, const char* name, c
 }
 inline attention::HeadScales variant_part(const Launch& launch, const AttentionCall& call,
                                           Type<attention::HeadScales>) {
-  const int64_t kv_heads = heads_of_keys(call);
+  const int64_t kv_heads = heads_of_keys(call, call.pages != nullptr);
   return {{},
           head_scale(launch, "scale_q", call.scale_q, call.q.size(-2)),
           head_scale(launch, "scale_k", call.scale_k, kv_heads),
@@ -169,12 +211,11 @@ constexpr int64_t kMostPut = 4000;
 inline void copy_list(const Launch& launch, const AttentionCall& call) {
   if (call.list == nullptr || call.list->numel() == 0) return;
   const auto* numbers = attention_numbers<const int32_t>(launch, "list", call.list);
-  const int64_t counters = call.arrivals == nullptr ? 0 : call.arrivals->numel();
-  const int64_t room = call.items.numel() + call.merges.numel() + counters;
+  const int64_t room = call.items.numel() + call.merges.numel();
   if (call.list->numel() != room || call.list->device().device_type != kDLCPU) {
     throw argument_error(ErrorKind::ValueError, launch.op, "list")
         << "has " << call.list->numel()
-        << " numbers; it is on the host, and as long as items, merges and arrivals: " << room;
+        << " numbers; it is on the host, and as long as items and merges: " << room;
   }
   auto* to = call.items.data<int32_t>();
   if (room <= kMostPut) {
@@ -186,25 +227,6 @@ inline void copy_list(const Launch& launch, const AttentionCall& call) {
   }
 }
 
-inline int workers(const Launch& launch, const AttentionCall& call) {
-  if (call.workers >= 0 && call.workers <= call.items.size(0))
-    return static_cast<int>(call.workers);
-  throw argument_error(ErrorKind::ValueError, launch.op, "workers")
-      << "is " << call.workers << "; there are " << call.items.size(0) << " items";
-}
-
-// Counters of parts, or null where a second kernel merges them.
-inline unsigned* arrivals(const Launch& launch, const AttentionCall& call, int64_t kv_heads) {
-  if (call.arrivals == nullptr || call.merges.size(0) == 0) return nullptr;
-  const int64_t needed = call.merges.size(0) * kv_heads;
-  if (call.arrivals->numel() < needed) {
-    throw argument_error(ErrorKind::ValueError, launch.op, "arrivals")
-        << "has " << call.arrivals->numel() << " numbers; merges of " << kv_heads << " heads need "
-        << needed;
-  }
-  return reinterpret_cast<unsigned*>(attention_numbers<int32_t>(launch, "arrivals", call.arrivals));
-}
-
 }  // namespace detail
 
 template <typename Config>
@@ -214,12 +236,12 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
   using KV = typename Config::Keys::Element;
   constexpr attention::HeadDims kDims = {Config::kHeadDim, attention::kValueDimOf<Config>};
   detail::check_attention_dtype<Q>(launch, "q", call.q);
-  const bool paged = call.pages != nullptr;
+  constexpr bool paged = detail::in_pages<typename Config::Keys>;
   detail::check_attention_dtype<KV>(launch, paged ? detail::kPagedName : "k", call.k);
   detail::check_attention_dtype<KV>(launch, paged ? detail::kPagedName : "v", call.v);
   detail::check_attention_dtype<O>(launch, "out", call.out);
   const int64_t heads = call.q.size(-2);
-  const int64_t kv_heads = detail::heads_of_keys(call);
+  const int64_t kv_heads = detail::heads_of_keys(call, paged);
   if (heads < 1 || kv_heads < 1 || heads % kv_heads != 0) {
     throw argument_error(ErrorKind::ValueError, launch.op, "q")
         << "has shape " << Shape{call.q} << " and 'k' has " << Shape{call.k} << ": " << heads
@@ -243,10 +265,8 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
       detail::attention_numbers<float>(launch, "workspace_lse", call.workspace_lse),
       detail::work_list<attention::Item>(launch, "items", call.items),
       static_cast<int>(call.items.size(0)),
-      detail::workers(launch, call),
       detail::work_list<attention::Merge>(launch, "merges", call.merges),
       static_cast<int>(call.merges.size(0)),
-      detail::arrivals(launch, call, kv_heads),
       static_cast<int>(kv_heads),
       device::Divisor(static_cast<int>(heads / kv_heads)),
       static_cast<float>(call.sm_scale),

@@ -268,6 +268,7 @@ struct Block {
   std::vector<Warp> warps;
   std::vector<Warpgroup> warpgroups;
   int free_registers = 0;  // in the pool of setmaxnreg, of all threads together
+  int blocks_an_sm = 1;    // by the launch bounds, as the kernel says
   Barrier barriers[kBarriers];
   std::map<uint32_t, Mbarrier> mbarriers;  // by offset
   SharedMemory shared;

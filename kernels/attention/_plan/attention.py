@@ -28,7 +28,8 @@ from .workspace import Partials, Scratch, check_workspace, integers, partial_byt
 class Work(NamedTuple):
     """Work for plan() to share out: `rows` of a tile, and `why` these and `backend`, in words.
 
-    `keys` are those of a stage of the tile, where its backend has several.
+    `keys` are those of a stage of the tile, where its backend has several. masked: queries see what
+    bits say; `seen` is the C++ variant that says it of spans of keys.
     """
 
     lengths: Lengths
@@ -38,6 +39,7 @@ class Work(NamedTuple):
     why: str = ""
     backend: str = "sm80"
     keys: int = 0
+    seen: str = ""
 
 
 class Attention:
@@ -137,7 +139,7 @@ class Attention:
             work = self._with_fixed_rows(work)
         lengths, options = work.lengths, work.options
         kernel, config = self._kernel, self._built
-        key = (options, work.rows, work.masked, work.backend, work.keys)
+        key = (options, work.rows, work.masked, work.backend, work.keys, work.seen)
         if kernel is None or config is None or key != self._for:
             config = self._config(work)
             kernel = self._modules[config]
@@ -195,6 +197,7 @@ class Attention:
         scale: float = 1.0,
         v_scale: float = 1.0,
         scalars: Mapping[str, float] | None = None,
+        windows: torch.Tensor | None = None,
         enable_pdl: bool | None = None,
     ) -> torch.Tensor:
         """Compute attention into `out` or a new tensor; `scale` is another factor of the scores."""
@@ -213,6 +216,7 @@ class Attention:
         if work.backend == "sm90":
             q, k, v = map(addressable, (q, k, v))
         assert self._kernel is not None
+        self._list.reset()
         try:
             self._kernel.attend(
                 self.op,
@@ -226,8 +230,6 @@ class Attention:
                 place.hnd,
                 self._list.items,
                 self._list.merges,
-                self._list.arrivals,
-                self.counts.workers,
                 self._list.to_copy,
                 self._partials.out,
                 self._partials.lse,
@@ -242,7 +244,7 @@ class Attention:
                 options.causal and not work.masked,
                 options.rope_scale,
                 options.rope_theta,
-                self._values(scalars),
+                self._values(scalars) if windows is None else windows,
                 enable_pdl is None or enable_pdl,
             )
         except BaseException:
@@ -275,6 +277,7 @@ class Attention:
             head_dim_v=options.head_dim_v,
             backend=work.backend,
             keys=work.keys,
+            seen=work.seen,
             gathers=gathers(work.backend, work.lengths.page_size),
         )
 

@@ -21,7 +21,6 @@ def frozen_values(
         "causal": tiling.causal,
         "window_left": tiling.window_left,
         "whether keys may be split": tiling.split,
-        "whether fixed_split_size is given": tiling.fixed_split > 0,
     }
     for name, value in values.items() if first else ():
         if first[name] != value:

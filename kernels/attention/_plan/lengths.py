@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import torch
 
+from .shift import Shift
+
 _INTEGERS = (torch.int32, torch.int64)
 _Tensors = tuple[torch.Tensor | None, torch.Tensor, torch.Tensor | None, torch.Tensor | None]
 _NAMES = ("qo_indptr", "kv_indptr", "last_page_len", "seq_lens")
@@ -15,7 +17,8 @@ class Lengths(NamedTuple):
     """Lengths as contiguous int32 on the host.
 
     `qo` is None where every request has `q_len` queries; `page_size` is 0 where `kv` counts tokens.
-    `names` are the names of the arguments, for messages.
+    `names` are the names of the arguments, for messages. `shift` moves what is planned, where these
+    are some requests of a batch.
     """
 
     requests: int
@@ -26,6 +29,7 @@ class Lengths(NamedTuple):
     last_page_len: torch.Tensor | None = None
     kv_lens: torch.Tensor | None = None
     names: tuple[str, str, str, str] = _NAMES
+    shift: Shift | None = None
 
     def uniform(self, q_len: int | None) -> Lengths:
         """Replace qo by `q_len` where every request has as many queries; else nothing changes."""

@@ -28,6 +28,8 @@ def refusal(op: str, lengths: Lengths, kind: int, numbers: list[int]) -> ValueEr
     """Make the error for what the planner has refused."""
     qo, kv, last, lens = lengths.names
     request, seen, bound = numbers
+    if lengths.shift is not None:
+        request = int(lengths.shift.requests[request])
     words = _WORDS[kind].format(
         qo=qo, kv=kv, last=last, lens=lens, request=request, seen=seen, bound=bound
     )

@@ -10,10 +10,12 @@ import torch
 
 from .lengths import Lengths
 from .refusals import refusal
+from .shift import Shift
 
 _ITEM = 12  # Numbers of int32, as work.cuh has them.
+_COUNTERS = 2  # The last numbers of an item.
 _MERGE = 8
-_COUNTS = 10
+_COUNTS = 8
 
 # What cudaMemcpyAsync takes at once from memory that is not pinned: nothing is waited for, and
 # pinned memory costs more to come by. A CUDA graph takes from pinned memory alone.
@@ -39,11 +41,7 @@ class Tiling(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Counts of a plan.
-
-    `part` is how many keys are in a part, 0 where no tile is split. `arrivals` are counters of parts,
-    `workers` the first items, with which blocks begin.
-    """
+    """Counts of a plan. `part` is how many keys are in a part, 0 where no tile is split."""
 
     items: int
     merges: int
@@ -53,20 +51,17 @@ class Counts(NamedTuple):
     query_end: int
     key_end: int
     mask_end: int
-    arrivals: int
-    workers: int
 
     @property
     def numbers(self) -> int:
         """Number of int32 in the list."""
-        return self.items * _ITEM + self.merges * _MERGE + self.arrivals
+        return self.items * _ITEM + self.merges * _MERGE
 
 
 class WorkList:
-    """Items, merges and counters in one tensor; plans go to one place for as long as they fit it.
+    """Items and merges in one tensor; plans go to one place for as long as they fit it.
 
-    Counters are zero before and after each run. With `one_call` the call itself copies the list:
-    `to_copy`.
+    With `one_call` the call itself copies the list: `to_copy`.
     """
 
     def __init__(self, device: torch.device, *, one_call: bool = False) -> None:
@@ -78,14 +73,13 @@ class WorkList:
         self._is_lent = False
         self._counts = array("q", bytes(8 * _COUNTS))
         self.items = self.merges = self._used = self._list
-        self._arrivals: torch.Tensor | None = None
         self._abandoned = False
         self.to_copy: torch.Tensor | None = None
-        self._placed = (-1, -1, -1)
+        self._placed = (-1, -1)
 
     def take(self, workspace: torch.Tensor) -> None:
         """Put lists into the user's memory from now on: int32."""
-        self._list, self._is_lent, self._placed = workspace, True, (-1, -1, -1)
+        self._list, self._is_lent, self._placed = workspace, True, (-1, -1)
 
     def count(
         self, op: str, planner: Callable[..., None], lengths: Lengths, tiling: Tiling
@@ -105,7 +99,7 @@ class WorkList:
             drafted = torch.empty(self._room, dtype=torch.int32, pin_memory=pin)
             counts = self._ask(op, planner, lengths, tiling, drafted.data_ptr(), self._room)
             if counts.numbers <= self._room:
-                return counts, drafted
+                return _moved(counts, drafted, lengths.shift), drafted
             self._room = counts.numbers + counts.numbers // 4
 
     def _ask(
@@ -152,14 +146,14 @@ class WorkList:
                     f"whose place CUDA graphs know, has {self._list.nbytes}: plan it with another "
                     "wrapper"
                 )
-            self._placed = (-1, -1, -1)
+            self._placed = (-1, -1)
             self._list = torch.empty(
                 numbers if fixed else self._room, dtype=torch.int32, device=self._device
             )
         captured = self._on_gpu and torch.cuda.is_current_stream_capturing()
         if captured:
             _captured.append(drafted)
-        if self._placed != (counts.items, counts.merges, counts.arrivals):
+        if self._placed != (counts.items, counts.merges):
             self._show(counts)
         # Why not beyond: nobody but torch keeps pinned memory until it has been copied.
         if self._one_call and (captured or self._room <= _STAGED):
@@ -171,29 +165,34 @@ class WorkList:
         """Leave the list of `one_call` on the device for further calls: it has been copied."""
         self.to_copy = None
 
-    @property
-    def arrivals(self) -> torch.Tensor | None:
-        """Counters of parts, one for each merge and head of keys; None: a second kernel merges."""
+    def reset(self) -> None:
+        """Clear what a failed run has left: persistent kernels count in the first item."""
         if self._abandoned:
-            # Persistent kernels of prefill count in the first item.
-            counters = self.items[:1, -2:] if self._arrivals is None else self._arrivals
-            counters.zero_()
+            self.items[:1, -_COUNTERS:].zero_()
         self._abandoned = False
-        return self._arrivals
 
     def abandon(self) -> None:
-        """Clear the counters before the next run: this one failed, and may have counted parts."""
+        """Let reset() clear the counters: a run failed, and may have counted."""
         self._abandoned = True
 
     def _show(self, counts: Counts) -> None:
-        """View the list as items, merges and counters."""
+        """View the list as items and merges."""
         start, middle = self._list.storage_offset(), counts.items * _ITEM
-        last = middle + counts.merges * _MERGE
-        self._arrivals = self._list.narrow(0, last, counts.arrivals) if counts.arrivals else None
         self.items = self._list.as_strided((counts.items, _ITEM), (_ITEM, 1), start)
         self.merges = self._list.as_strided((counts.merges, _MERGE), (_MERGE, 1), start + middle)
         self._used = self._list.narrow(0, 0, counts.numbers)
-        self._placed = (counts.items, counts.merges, counts.arrivals)
+        self._placed = (counts.items, counts.merges)
+
+
+def _moved(counts: Counts, drafted: torch.Tensor, shift: Shift | None) -> Counts:
+    """Move a list of some requests of a batch to where their tokens are."""
+    if shift is None:
+        return counts
+    middle = counts.items * _ITEM
+    shift.items(drafted[:middle].view(-1, _ITEM))
+    merges = drafted[middle : middle + counts.merges * _MERGE]
+    shift.merges(merges.view(-1, _MERGE))
+    return counts._replace(query_end=shift.query_end, key_end=shift.key_end)
 
 
 def _address(x: torch.Tensor | None) -> int:

@@ -147,3 +147,81 @@ def workspace(device: torch.device) -> torch.Tensor:
     """Make a workspace as large as engines do; all calls that are bound share it."""
     size = 128 << 20 if device.type == "cuda" else 8 << 20
     return torch.empty(size, dtype=torch.uint8, device=device)
+
+
+def rows_init(
+    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
+) -> dict[str, torch.Tensor]:
+    """Draw any blocks, in any order; a block that is drawn twice is seen twice."""
+    rows, nnz, blocks = sizes["M"] // sizes["R"], sizes["nnz"], sizes["N"] // sizes["C"]
+    starts = indptr(nnz, rows, device, generator)
+    columns = torch.randint(0, max(blocks, 1), (nnz,), device=device, generator=generator)
+    return {"indptr": starts, "indices": columns.int()}
+
+
+def blocks_init(
+    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
+) -> dict[str, torch.Tensor]:
+    """Draw the blocks that a row sees, half of them or 64; even sizes where the tokens allow it."""
+    heads, rows, cols = sizes["num_kv_heads"], sizes["row_blocks"], sizes["col_blocks"]
+    scores = torch.rand((heads, rows, cols), device=device, generator=generator)
+    seen = scores.topk(min(64, (cols + 1) // 2), -1).indices
+    mask = torch.zeros_like(scores, dtype=torch.bool).scatter_(-1, seen, True)
+    row_sizes = [indptr(sizes["queries"], rows, device, generator).diff() for _ in range(heads)]
+    col_sizes = [indptr(sizes["keys"], cols, device, generator).diff() for _ in range(heads)]
+    return {
+        "block_mask_map": mask,
+        "block_row_sz": torch.stack(row_sizes),
+        "block_col_sz": torch.stack(col_sizes),
+    }
+
+
+def mixed_init(
+    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
+) -> dict[str, torch.Tensor]:
+    """Draw requests of one query, but for the last, which has all the rest; pages in any order."""
+    requests, tokens, used = sizes["requests"], sizes["tokens"], sizes["used_pages"]
+    ends = torch.arange(requests + 1, device=device).clamp(max=tokens)
+    ends[requests:] = tokens
+    begins = indptr(used, requests, device, generator)
+    lens = begins.diff() * sizes["page_size"]
+    short = torch.randint(0, sizes["page_size"], lens.shape, device=device, generator=generator)
+    table = torch.randperm(sizes["pages"], device=device, generator=generator)[:used]
+    return {
+        "qo_indptr": ends.int(),
+        "kv_indptr": begins,
+        "kv_indices": table.int(),
+        "kv_len_arr": (lens - short).clamp(min=0).int(),
+    }
+
+
+def pod_init(
+    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
+) -> dict[str, torch.Tensor]:
+    begins, indices, last = page_table(sizes, device, generator)
+    return {"indptr": begins, "indices": indices, "last_page_len": last}
+
+
+def batch_pod_init(
+    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
+) -> dict[str, torch.Tensor]:
+    inputs: dict[str, torch.Tensor] = {}
+    for end in ("p", "d"):
+        of = {name: sizes[f"{name}_{end}"] for name in ("requests", "used_pages", "pages")}
+        table = page_table({**of, "page_size": sizes["page_size"]}, device, generator)
+        names = ("kv_indptr", "kv_indices", "last_page_len")
+        inputs |= {f"{name}_{end}": x for name, x in zip(names, table, strict=True)}
+        starts = indptr(sizes[f"tokens_{end}"], of["requests"], device, generator)
+        inputs[f"qo_indptr_{end}"] = starts
+    return inputs
+
+
+def ranges_init(
+    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
+) -> dict[str, torch.Tensor]:
+    """Draw a page table, and for half of the queries a range."""
+    inputs = paged_init(sizes, dtype, device, generator)
+    tokens, keys = sizes["tokens"], sizes["used_pages"] * sizes["page_size"] + 1
+    ends = torch.randint(0, keys, (tokens, 2), device=device, generator=generator).sort(-1).values
+    has = torch.rand((tokens, 1), device=device, generator=generator) < 0.5
+    return {**inputs, "bidirectional_ranges": ends.where(has, -1).int()}

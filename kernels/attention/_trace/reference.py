@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import torch
 
@@ -208,3 +209,173 @@ def batch_decode(
         paged_kv_cache,
         sinks,
     )
+
+
+def block_rows(
+    indptr: torch.Tensor,
+    indices: torch.Tensor,
+    M: int,
+    N: int,
+    R: int,
+    C: int,
+    num_qo_heads: int,
+    num_kv_heads: int,
+    head_dim: int,
+    causal: bool,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+) -> torch.Tensor:
+    out = torch.zeros_like(q, dtype=torch.float64)
+    for row, (begin, end) in enumerate(pairwise(indptr.tolist())):
+        blocks = indices[begin:end].long()
+        keys = (blocks[:, None] * C + torch.arange(C, device=q.device)).flatten()
+        queries = slice(row * R, (row + 1) * R)
+        out[queries] = attention(q[queries], k[keys], v[keys], causal)[0]
+    return out
+
+
+def block_mask(
+    block_mask_map: torch.Tensor,
+    block_row_sz: torch.Tensor,
+    block_col_sz: torch.Tensor,
+    num_qo_heads: int,
+    num_kv_heads: int,
+    head_dim: int,
+    causal: bool,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+) -> torch.Tensor:
+    out = torch.zeros_like(q, dtype=torch.float64)
+    group = num_qo_heads // max(num_kv_heads, 1)
+    for head in range(num_kv_heads):
+        own = slice(head * group, (head + 1) * group)
+        sizes = block_col_sz[head].long()
+        begin = 0
+        for row, count in enumerate(block_row_sz[head].tolist()):
+            keys = block_mask_map[head, row].repeat_interleave(sizes)
+            queries = slice(begin, begin + count)
+            begin += count
+            rows = q[own, queries].transpose(0, 1)
+            seen = (k[head, keys][:, None], v[head, keys][:, None])
+            out[own, queries] = attention(rows, *seen, causal)[0].transpose(0, 1)
+    return out
+
+
+def mixed_batch(
+    qo_indptr: torch.Tensor,
+    kv_indptr: torch.Tensor,
+    kv_indices: torch.Tensor,
+    kv_len_arr: torch.Tensor,
+    num_qo_heads: int,
+    num_kv_heads: int,
+    head_dim_qk: int,
+    head_dim_vo: int,
+    page_size: int,
+    causal: bool,
+    q: torch.Tensor,
+    kv_cache: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    out = torch.zeros_like(q, dtype=torch.float64)
+    lse = out.new_zeros(q.shape[:2])
+    starts, pages = qo_indptr.tolist(), kv_indptr.tolist()
+    for i, length in enumerate(kv_len_arr.tolist()):
+        mine = slice(starts[i], starts[i + 1])
+        used = kv_cache[kv_indices[pages[i] : pages[i + 1]].long()]
+        k, v = (used[:, of].flatten(0, 1)[:length] for of in (0, 1))
+        out[mine], lse[mine] = attention(q[mine], k, v, causal)
+    return out, lse
+
+
+def pod(
+    indptr: torch.Tensor,
+    indices: torch.Tensor,
+    last_page_len: torch.Tensor,
+    num_qo_heads: int,
+    num_kv_heads: int,
+    head_dim: int,
+    page_size: int,
+    q_p: torch.Tensor,
+    k_p: torch.Tensor,
+    v_p: torch.Tensor,
+    q_d: torch.Tensor,
+    paged_kv_cache_d: torch.Tensor,
+    causal_p: bool,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    prefilled = attention(q_p, k_p, v_p, causal_p)[0]
+    sizes = (num_qo_heads, num_kv_heads, head_dim, page_size)
+    table = (indptr, indices, last_page_len)
+    decoded = batch_decode(*table, *sizes, -1, 0.0, q_d, paged_kv_cache_d, None)
+    return prefilled, decoded
+
+
+def batch_pod(
+    qo_indptr_p: torch.Tensor,
+    kv_indptr_p: torch.Tensor,
+    kv_indices_p: torch.Tensor,
+    last_page_len_p: torch.Tensor,
+    qo_indptr_d: torch.Tensor,
+    kv_indptr_d: torch.Tensor,
+    kv_indices_d: torch.Tensor,
+    last_page_len_d: torch.Tensor,
+    num_qo_heads: int,
+    num_kv_heads: int,
+    head_dim: int,
+    page_size: int,
+    q_p: torch.Tensor,
+    paged_kv_cache_p: torch.Tensor,
+    q_d: torch.Tensor,
+    paged_kv_cache_d: torch.Tensor,
+    causal_p: bool,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    sizes = (num_qo_heads, num_kv_heads, head_dim, page_size)
+    of_p = (qo_indptr_p, kv_indptr_p, kv_indices_p, last_page_len_p)
+    of_d = (qo_indptr_d, kv_indptr_d, kv_indices_d, last_page_len_d)
+    return (
+        batch_paged(*of_p, *sizes, causal_p, -1, 0.0, q_p, paged_kv_cache_p, None),
+        batch_paged(*of_d, *sizes, False, -1, 0.0, q_d, paged_kv_cache_d, None),
+    )
+
+
+def causal_or_range(
+    q_len: int, kv_len: int, ranges: torch.Tensor, causal_window: int, range_window: int
+) -> torch.Tensor:
+    """Compute what the queries of a request see: (q_len, kv_len)."""
+    keys = torch.arange(kv_len, device=ranges.device)
+    distance = (torch.arange(q_len, device=ranges.device) + kv_len - q_len)[:, None] - keys
+    causal = distance >= 0
+    if causal_window >= 0:
+        causal &= distance <= causal_window
+    inside = (keys >= ranges[:, :1]) & (keys <= ranges[:, 1:])
+    if range_window > 0:
+        inside &= distance < range_window
+    return causal | inside
+
+
+def ranges(
+    qo_indptr: torch.Tensor,
+    paged_kv_indptr: torch.Tensor,
+    paged_kv_indices: torch.Tensor,
+    paged_kv_last_page_len: torch.Tensor,
+    num_qo_heads: int,
+    num_kv_heads: int,
+    head_dim_qk: int,
+    page_size: int,
+    q: torch.Tensor,
+    paged_kv_cache: torch.Tensor,
+    bidirectional_ranges: torch.Tensor,
+    causal_window_left: int,
+    range_window_left: int,
+) -> torch.Tensor:
+    out = torch.zeros_like(q, dtype=torch.float64)
+    starts, pages = qo_indptr.tolist(), paged_kv_indptr.tolist()
+    for i, last in enumerate(paged_kv_last_page_len.tolist()):
+        mine = slice(starts[i], starts[i + 1])
+        used = paged_kv_cache[paged_kv_indices[pages[i] : pages[i + 1]].long()]
+        length = (len(used) - 1) * page_size + last if len(used) else 0
+        k, v = (used[:, of].flatten(0, 1)[:length] for of in (0, 1))
+        ranges = bidirectional_ranges[mine]
+        seen = causal_or_range(len(q[mine]), length, ranges, causal_window_left, range_window_left)
+        out[mine] = attention(q[mine], k, v, mask=seen)[0]
+    return out

@@ -48,8 +48,8 @@ def check_bits(op: str, packed: torch.Tensor, size: int) -> None:
         )
 
 
-def mask_starts(lengths: Lengths) -> torch.Tensor:
-    """Compute the first score of each request, and the number of all."""
+def counts(lengths: Lengths) -> tuple[torch.Tensor, torch.Tensor]:
+    """Count the queries and the keys of each request, on the host."""
     queries = torch.full((lengths.requests,), lengths.q_len, dtype=torch.int64)
     if lengths.qo is not None:
         queries = lengths.qo.diff().long()
@@ -59,4 +59,10 @@ def mask_starts(lengths: Lengths) -> torch.Tensor:
     elif lengths.last_page_len is not None:
         used = (keys - 1) * lengths.page_size + lengths.last_page_len
         keys = torch.where(keys > 0, used, keys)
+    return queries, keys
+
+
+def mask_starts(lengths: Lengths) -> torch.Tensor:
+    """Compute the first score of each request, and the number of all."""
+    queries, keys = counts(lengths)
     return torch.cat([torch.zeros(1, dtype=torch.int64), (queries * keys).cumsum(0)])

@@ -10,6 +10,7 @@ from .._arguments.dtypes import Dtype, dtypes_of
 from .._arguments.options import Heads
 from .._plan.lengths import lengths
 from .._variant.variant import Variant
+from .items import SPANS
 from .prefill import PrefillWrapper
 
 # What the lengths are called, for messages.
@@ -119,4 +120,6 @@ class PagedPrefill(PrefillWrapper):
             names=NAMES,
         ).uniform(uniform_q_len)
         masked = custom_mask is not None or packed_custom_mask is not None
-        return self._attention.workspace_bytes(self._work(batch, chosen, masked))
+        return self._attention.workspace_bytes(
+            self._work(batch, chosen, masked, SPANS if prefix_len_ptr is not None else "")
+        )

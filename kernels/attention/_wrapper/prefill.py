@@ -23,6 +23,7 @@ from .._plan.prefill import prefill_work
 from .._plan.tensors import Place
 from .._variant.variant import Variant
 from .buffers import Buffers
+from .items import SPANS, Items, item_spans
 from .masks import SegmentPackbits, packed_mask
 
 
@@ -67,6 +68,7 @@ class PrefillWrapper:
         self._buffers.require(*buffers)
         self._buffers.check_lengths("qo_indptr_buf")
         self._mask: torch.Tensor | None = None
+        self._spans: torch.Tensor | None = None
 
     @property
     def is_cuda_graph_enabled(self) -> bool:
@@ -82,20 +84,17 @@ class PrefillWrapper:
     def _refuse(self, why: str, **arguments: object) -> None:
         refuse_given(self._op, why, **arguments)
 
-    def _refuse_items(self, **arguments: object) -> None:
-        self._refuse("scoring several items at once is not here", **arguments)
-
     def _options(
         self, heads: Heads, head_dim_vo: int | None, dtypes: Dtypes, **scores: Any
     ) -> Options:
         return options(self._op, heads._replace(dim_v=head_dim_vo or 0), dtypes, **scores)
 
-    def _work(self, lengths: Lengths, chosen: Options, masked: bool) -> Work:
+    def _work(self, lengths: Lengths, chosen: Options, masked: bool, seen: str = "") -> Work:
         queries = lengths.requests * lengths.q_len
         if lengths.qo is not None:
             queries = int(lengths.qo[-1]) - int(lengths.qo[0])
         why = f"{queries} queries of {lengths.requests} requests, {chosen.group} heads each"
-        return prefill_work(
+        work = prefill_work(
             self._op,
             self.device,
             self._asked,
@@ -103,9 +102,10 @@ class PrefillWrapper:
             chosen,
             queries,
             masked=masked,
-            has_variant=self._has_variant,
+            has_variant=self._has_variant or bool(seen),
             why=why,
         )
+        return work._replace(seen=seen)
 
     def _plan(
         self,
@@ -114,12 +114,18 @@ class PrefillWrapper:
         *,
         custom_mask: torch.Tensor | None,
         packed_custom_mask: torch.Tensor | None,
+        items: Items | None = None,
         indices: Indices | None,
         non_blocking: bool,
     ) -> None:
         masked = custom_mask is not None or packed_custom_mask is not None
         if masked:
             self._buffers.require("custom_mask_buf")
+        if items is not None and items.given:
+            masks = {"custom_mask": custom_mask, "packed_custom_mask": packed_custom_mask}
+            items.check(self._op, lengths.requests, masks)
+            self._plan_items(lengths, chosen, items, indices, non_blocking)
+            return
         work = self._work(lengths, chosen, masked)
         counts = self._attention.plan(work, indices, non_blocking=non_blocking)
         self._mask = None
@@ -136,6 +142,26 @@ class PrefillWrapper:
             self._mask = self._buffers.place(
                 "custom_mask_buf", "custom_mask", bits, torch.uint8, non_blocking
             )
+
+    def _plan_items(
+        self,
+        lengths: Lengths,
+        chosen: Options,
+        items: Items,
+        indices: Indices | None,
+        non_blocking: bool,
+    ) -> None:
+        """Plan requests of several items: no token sees those after it."""
+        work = self._work(lengths, chosen._replace(causal=True), False, SPANS)
+        self._attention.plan(work, indices, non_blocking=non_blocking)
+        spans = item_spans(lengths, items, self.device)
+        kept = self._spans if self._attention.graph else None
+        if kept is None:
+            self._spans = self._mask = spans
+            return
+        # CUDA graphs know the place of the first ones; plan() has refused more queries.
+        kept[: len(spans)].copy_(spans)
+        self._mask = kept
 
     def _run(
         self,
@@ -154,6 +180,7 @@ class PrefillWrapper:
         lse_layout: str,
         sinks: torch.Tensor | None,
         scalars: Mapping[str, float] | None,
+        windows: torch.Tensor | None = None,
         enable_pdl: bool | None,
     ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         check_lse(self._op, lse_base, lse_layout)
@@ -171,6 +198,7 @@ class PrefillWrapper:
             scale=scale(self._op, **scales),
             v_scale=scale(self._op, v_scale=v_scale),
             scalars=scalars,
+            windows=windows,
             enable_pdl=enable_pdl,
         )
         if written is None:

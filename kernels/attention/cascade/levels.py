@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import torch
@@ -41,20 +40,3 @@ def graph_buffers(
             "plan() copies"
         )
     return [dict(zip(arrays, own, strict=True)) for own in each_level(levels, **given)]
-
-
-class Renaming:
-    """A context in which errors of another op name its arguments as they are called here."""
-
-    def __init__(self, names: Mapping[str, str], where: str = "") -> None:
-        self._names = names
-        self._where = where
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, TypeError | ValueError):
-            theirs = re.compile("|".join(f"(?<='){name}(?=')" for name in self._names))
-            message = theirs.sub(lambda match: self._names[match[0]], str(error))
-            raise type(error)(self._where + message) from None

@@ -13,10 +13,11 @@ from fictl.op import op
 
 from ...cascade.merge_state.op import merge_state_in_place
 from .._arguments.cache import PagedCache
+from .._arguments.renaming import Renaming
 from ..decode.op import BatchDecodeWithPagedKVCacheWrapper
 from ..prefill.op import BatchPrefillWithPagedKVCacheWrapper
 from ..single.op import single_prefill_with_kv_cache
-from .levels import PerLevel, Renaming, each_level, graph_buffers
+from .levels import PerLevel, each_level, graph_buffers
 
 # What arguments are called here that another op names otherwise.
 _OF_LEVELS = {

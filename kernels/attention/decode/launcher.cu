@@ -16,7 +16,7 @@ void attend(const Launch& launch, AttentionCall call) {
   }
   const bool pdl = launch.pdl && call.enable_pdl;
   CUDA_CHECK(launch, DecodeFma(problem, launch.stream, pdl));
-  if (problem.arrivals == nullptr) CUDA_CHECK(launch, MergeParts(problem, launch.stream, pdl));
+  CUDA_CHECK(launch, MergeParts(problem, launch.stream, pdl));
 }
 
 }  // namespace fictl::attention

@@ -10,8 +10,9 @@
 namespace fictl::attention {
 
 void attend(const Launch& launch, AttentionCall call) {
-  CUDA_CHECK(launch, AttendSm90(attention_problem<Config>(launch, call), attention_extents(call),
-                                launch.sm_count, launch.stream, launch.pdl && call.enable_pdl));
+  CUDA_CHECK(launch,
+             AttendSm90(attention_problem<Config>(launch, call), attention_extents<Config>(call),
+                        launch.sm_count, launch.stream, launch.pdl && call.enable_pdl));
 }
 
 }  // namespace fictl::attention

@@ -17,6 +17,7 @@ from .._arguments.numbers import Number
 from .._arguments.options import Heads
 from .._plan.lengths import Indices, lengths
 from .._wrapper.forward import PagedForward, RaggedForward
+from .._wrapper.items import Items
 from .._wrapper.paged_prefill import NAMES, PagedPrefill
 from .._wrapper.ragged_prefill import RaggedPrefill
 from .jit import module
@@ -98,6 +99,11 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
             is the queries'. Queries are of fp16 or bf16, with keys of the same or of fp8; or all are
             of the same fp8, and o_data_type is fp16 or bf16.
         non_blocking: go on while what is on the host is copied.
+        prefix_len_ptr: (requests,), integers: the tokens of a prefix, behind which there are several
+            items, none of which sees another.
+        token_pos_in_items_ptr: (requests * token_pos_in_items_len,), integers: of each token behind
+            the prefix its place in its item, from 1 on; 0 for a token between items. Padded by 0.
+        max_item_len_ptr: ignored.
         fixed_split_size: split keys into parts of as many, whatever else is in the batch, so that
             results do not depend on it.
         disable_split_kv: split none.
@@ -107,12 +113,6 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
             are single_prefill_with_kv_cache's.
         """
         self._refuse(_INDPTR, v_indptr=v_indptr, o_indptr=o_indptr)
-        self._refuse_items(
-            prefix_len_ptr=prefix_len_ptr,
-            token_pos_in_items_ptr=token_pos_in_items_ptr,
-            token_pos_in_items_len=token_pos_in_items_len,
-            max_item_len_ptr=max_item_len_ptr,
-        )
         chosen = self._options(
             Heads(num_qo_heads, num_kv_heads, head_dim_qk),
             head_dim_vo,
@@ -133,6 +133,9 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, RaggedPrefill):
             chosen,
             custom_mask=custom_mask,
             packed_custom_mask=packed_custom_mask,
+            items=Items(
+                prefix_len_ptr, token_pos_in_items_ptr, token_pos_in_items_len, max_item_len_ptr
+            ),
             indices=None,
             non_blocking=non_blocking,
         )
@@ -279,12 +282,6 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedPrefill):
         seq_lens_q, block_tables, max_token_per_sequence, max_sequence_kv: looked at no more. The
             other arguments are BatchPrefillWithRaggedKVCacheWrapper's.
         """
-        self._refuse_items(
-            prefix_len_ptr=prefix_len_ptr,
-            token_pos_in_items_ptr=token_pos_in_items_ptr,
-            token_pos_in_items_len=token_pos_in_items_len,
-            max_item_len_ptr=max_item_len_ptr,
-        )
         chosen = self._options(
             Heads(num_qo_heads, num_kv_heads, head_dim_qk),
             head_dim_vo,
@@ -313,6 +310,9 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedPrefill):
             chosen,
             custom_mask=custom_mask,
             packed_custom_mask=packed_custom_mask,
+            items=Items(
+                prefix_len_ptr, token_pos_in_items_ptr, token_pos_in_items_len, max_item_len_ptr
+            ),
             indices=Indices("paged_kv_indices", paged_kv_indices),
             non_blocking=non_blocking,
         )

@@ -39,16 +39,10 @@ def attend(
     v_scale: float = 1.0,
     soft_cap: float = 0.0,
     copied: torch.Tensor | None = None,
-    merges_apart: bool = False,
-    kernel: KernelModule | None = None,
 ) -> Sums:
-    """Launch the kernel of `config` on a list of work.
-
-    `copied` is the list on the host, and that on the device holds nothing yet. Parts are merged by
-    the block that ends the last one, or in a kernel of their own.
-    """
+    """What a kernel does with a list of work; `copied` is the list on the host, and that on the device holds nothing yet."""
     batch, shape = work.batch, work.batch.shape
-    kernel = kernel or (BY_TENSOR_CORES if config.tensor_cores else BY_CUDA_CORES)
+    kernel = BY_TENSOR_CORES if config.tensor_cores else BY_CUDA_CORES
     if config.paged:
         hnd = shape.layout == "HND"
         k, v = batch.caches()
@@ -63,13 +57,10 @@ def attend(
     room = torch.full((rows * config.head_dim_v,), torch.nan, device=batch.device)
     sums = torch.full((rows,), torch.nan, device=batch.device)
     items, merges = work.tensors()
-    arrivals = None if merges_apart else work.arrivals()
     if copied is not None:  # As WorkList.place lays them.
-        sizes = [items.numel(), merges.numel(), 0 if arrivals is None else arrivals.numel()]
-        whole = torch.full((sum(sizes),), 7, dtype=torch.int32, device=batch.device)
-        parts = whole.split(sizes)
+        both = torch.zeros(items.numel() + merges.numel(), dtype=torch.int32, device=batch.device)
+        parts = both.split([items.numel(), merges.numel()])
         items, merges = parts[0].view_as(items), parts[1].view_as(merges)
-        arrivals = None if arrivals is None else parts[2]
     kernel[config].attend(
         "decode",
         out,
@@ -82,8 +73,6 @@ def attend(
         hnd,
         items,
         merges,
-        arrivals,
-        work.workers,
         copied,
         room,
         sums,
@@ -100,5 +89,4 @@ def attend(
         None,
         True,
     )
-    assert arrivals is None or not arrivals.any()
     return out, lse

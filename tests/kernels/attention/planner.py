@@ -61,8 +61,6 @@ class Item(NamedTuple):
     end: int
     partial: int
     mask: int
-    merge: int = 0
-    next: int = 0
 
 
 class Merge(NamedTuple):
@@ -86,16 +84,6 @@ class Plan:
     def work(self) -> list[Item]:
         """Without padding."""
         return [item for item in self.items if item.request >= 0]
-
-    @property
-    def workers(self) -> list[list[Item]]:
-        """What blocks that stay take, one item after the other."""
-        firsts = [item for item in self.items[: self.counts.workers] if item.request >= 0]
-        chains = [[item] for item in firsts]
-        for chain in chains:
-            while chain[-1].next:
-                chain.append(self.items[chain[-1].next])
-        return chains
 
 
 def indptr(lengths: Sequence[int]) -> torch.Tensor:
@@ -130,7 +118,7 @@ def plan(
     work = WorkList(torch.device("cpu"))
     counts, made = work.draft("op", compiled(), lengths, tiling)
     work.place("op", counts, made, fixed=False, non_blocking=True)
-    items = [Item(*line) for line in work.items.tolist()]
+    items = [Item(*line[:10]) for line in work.items.tolist()]
     return Plan(counts, items, [Merge(*line) for line in work.merges.tolist()])
 
 
@@ -142,8 +130,8 @@ def end_of(plan: Plan, kv_heads: int, slots: int) -> tuple[int, float]:
     """When blocks that start in order, as soon as one ends, are done, and at best could be."""
     free = [0] * slots
     total = 0
-    for chain in plan.workers:
-        length = sum(item.end - item.begin + START for item in chain)
+    for item in plan.work:
+        length = item.end - item.begin + START
         total += length * kv_heads
         for _ in range(kv_heads):
             heapreplace(free, free[0] + length)

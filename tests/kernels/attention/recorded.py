@@ -32,8 +32,6 @@ NAMES = [
     "hnd",
     "items",
     "merges",
-    "arrivals",
-    "workers",
     "list",
     "workspace_out",
     "workspace_lse",

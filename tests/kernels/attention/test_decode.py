@@ -131,7 +131,7 @@ def test_lists_of_one_place_serve_any_lengths(device: str) -> None:
             q_data_type=shape.dtype,
         )
         counts = made._attention.counts
-        blocks.add((counts.workers, counts.items, counts.merges))
+        blocks.add((counts.items, counts.merges))
         first = made.run(batch.q, batch.cache(), return_lse=True)
         assert_attends(first, batch.expected(causal=True), kv_lens)
         for one, again in zip(

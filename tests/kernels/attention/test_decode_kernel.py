@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
 import torch
 
-from fictl.emu.schedule import all_schedules
-from fictl.jit import JitSpec
-from fictl.jit.emulation import emulated_device
 from fictl.kernels.attention._config import Config
-from fictl.kernels.attention.decode.jit import module as cuda_cores
-from fictl.op import KernelModule
-from fictl.op.ffi.emulated import KernelDefect
-from fictl.paths import data_root
 
 from .launched import FREQUENCIES, attend, shape_of
 from .reference import Batch, assert_attends
@@ -51,92 +41,6 @@ def test_parts_of_any_length(
     batch = Batch((1,) * 6, (0, 1, 16, 17, 70, 150), shape, device)
     work = WorkList(batch, config.rows, cuts, paged=config.paged)
     assert_attends(attend(config, work), batch.expected())
-
-
-@pytest.mark.parametrize("config", [PAGED, SMALL_GROUP], ids=["tensor cores", "CUDA cores"])
-def test_parts_are_added_in_their_order_whichever_ends_last(config: Config, device: str) -> None:
-    batch = Batch((1,) * 3, (300, 0, 150), shape_of(config, 2), device)
-    work = WorkList(batch, config.rows, (16, 70, 71, 140, 200, 260))
-    out, lse = attend(config, work, merges_apart=True)
-    assert_attends((out, lse), batch.expected())
-    for schedule in all_schedules():
-        if device == "cpu":
-            emulated_device().run_under(schedule)
-        again, sums = attend(config, work)
-        assert torch.equal(again, out)
-        assert torch.equal(sums, lse)
-
-
-@pytest.mark.parametrize("config", [PAGED, SMALL_GROUP], ids=["tensor cores", "CUDA cores"])
-@pytest.mark.parametrize("workers", [1, 3, 4])
-def test_blocks_that_stay_for_several_items(workers: int, config: Config, device: str) -> None:
-    batch = Batch((1,) * 6, (150, 0, 1, 17, 70, 300), shape_of(config, 2, page_size=16), device)
-    apart = WorkList(batch, config.rows, (64, 130))
-    stays = WorkList(batch, config.rows, (64, 130), workers=workers)
-    out, lse = attend(config, stays)
-    assert_attends((out, lse), batch.expected())
-    assert torch.equal(attend(config, apart)[0], out)
-
-
-def test_more_workers_than_items_are_refused(device: str) -> None:
-    work = WorkList(Batch((1,), (40,), shape_of(PAGED, 8), device), PAGED.rows)
-    work.workers = 3
-    with pytest.raises(ValueError, match="'workers' is 3; there are 2 items"):
-        attend(PAGED, work)
-
-
-@pytest.mark.parametrize("config", [PAGED, SMALL_GROUP, Config(BF16, BF16, BF16, 128, True, 16)])
-def test_more_parts_than_a_thread_loads_at_once(config: Config, device: str) -> None:
-    batch = Batch((1,), (330,), shape_of(config, 2), device)
-    work = WorkList(batch, config.rows, tuple(range(8, 330, 8)))
-    assert_attends(attend(config, work), batch.expected())
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "told"),
-    [
-        ("{\n    __threadfence();", "{", "without __threadfence"),
-        ("  __syncthreads();\n  bool is_last", "  bool is_last", "race"),
-        ("__syncthreads_or(is_last)", "__any_sync(0xffffffffu, is_last)", "race"),
-    ],
-    ids=["no fence before the count", "no barrier before it", "the others are not told"],
-)
-def test_planted_mistakes_of_the_merge_are_found(
-    right: str,
-    wrong: str,
-    told: str,
-    tmp_path: Path,
-    device: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    if device != "cpu":
-        pytest.skip("the emulated device finds them")
-    monkeypatch.setenv("FICTL_EMU_CHECK", "1")
-    header = Path("fictl", "attention", "last_part.cuh")
-    text = (data_root("kernels") / "include" / header).read_text(encoding="utf-8")
-    assert text.count(right) == 1
-    planted = tmp_path / header
-    planted.parent.mkdir(parents=True)
-    planted.write_text(text.replace(right, wrong), encoding="utf-8")
-
-    def module(config: Config) -> JitSpec:
-        spec = cuda_cores(config)
-        return replace(spec, include_dirs=(tmp_path, *spec.include_dirs))
-
-    batch = Batch((1,), (300,), shape_of(SMALL_GROUP, 2), device)
-    work = WorkList(batch, SMALL_GROUP.rows, (70, 140, 200))
-    with pytest.raises(KernelDefect, match=told):
-        for schedule in all_schedules():
-            emulated_device().run_under(schedule)
-            attend(SMALL_GROUP, work, kernel=KernelModule(module))
-
-
-def test_too_few_counters_are_refused(device: str) -> None:
-    work = WorkList(Batch((1,), (40,), shape_of(PAGED, 8), device), PAGED.rows, (20,))
-    short = work.arrivals()[:1]
-    work.arrivals = lambda: short  # type: ignore[method-assign]
-    with pytest.raises(ValueError, match="'arrivals' has 1 numbers; merges of 2 heads need 4"):
-        attend(PAGED, work)
 
 
 @pytest.mark.parametrize("config", [PAGED, SMALL_GROUP], ids=["tensor cores", "CUDA cores"])
@@ -194,7 +98,7 @@ def test_another_group_than_the_module_is_built_for_is_refused(device: str) -> N
 def test_a_list_comes_with_the_call(device: str) -> None:
     batch = Batch((1, 1), (40, 70), shape_of(PAGED, 8), device)
     work = WorkList(batch, PAGED.rows)
-    copied = torch.cat([x.flatten().cpu() for x in (*work.tensors(), work.arrivals())])
+    copied = torch.cat([x.flatten().cpu() for x in work.tensors()])
     assert_attends(attend(PAGED, work, copied=copied), batch.expected())
 
 

@@ -45,8 +45,6 @@ def _merge(
         torch.empty((0, 12), dtype=torch.int32, device=device),
         torch.tensor(merges, dtype=torch.int32, device=device).reshape(-1, 8),
         None,
-        0,
-        None,
         means.reshape(-1),
         sums.reshape(-1),
         None,

@@ -142,7 +142,7 @@ def test_caches_that_were_not_planned_are_refused() -> None:
         ({"logits_soft_cap": -1.0}, ValueError, "'logits_soft_cap' is -1.0"),
         ({"sm_scale": 0.0}, ValueError, "'sm_scale' is 0.0"),
         ({"sm_scale": torch.ones(2)}, ValueError, r"'sm_scale' has shape \(2,\)"),
-        ({"prefix_len_ptr": QO}, NotImplementedError, "'prefix_len_ptr' is given"),
+        ({"prefix_len_ptr": QO}, ValueError, "'prefix_len_ptr' has 3 elements"),
         (
             {"paged_kv_indices": INDICES[:2]},
             ValueError,

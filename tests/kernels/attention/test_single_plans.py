@@ -127,8 +127,7 @@ def test_streams_share_neither_plans_nor_memory(
         _decode(800)
     assert len(plans) == 4
     calls = tensor_cores.calls
-    for name in ("items", "arrivals"):
-        assert len({call[name].data_ptr() for call in calls}) == 4
+    assert len({call["items"].data_ptr() for call in calls}) == 4
     places = [call["workspace_out"].data_ptr() for call in calls]
     assert places[0] != places[2]
     assert places[:4] == places[4:]
@@ -162,30 +161,32 @@ def test_a_call_that_fails_keeps_no_plan(tensor_cores: Kernel, plans: Plans) -> 
     assert len(plans) == 0
 
 
-def test_parts_that_a_failed_call_counted_are_forgotten(
+def test_tiles_that_a_failed_call_counted_are_forgotten(
     tensor_cores: Kernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _decode()
-    counters = tensor_cores.call["arrivals"]
+    items = tensor_cores.call["items"]
+    before = items.clone()
 
     def count_and_fail(*_: Any) -> None:
-        counters.fill_(1)
+        items[0, -2:] = 1
         raise RuntimeError("the kernel failed")
 
     with monkeypatch.context() as patched:
         patched.setattr(tensor_cores, "attend", count_and_fail)
         with pytest.raises(RuntimeError, match="failed"):
             _decode()
-    assert counters.eq(1).all()
+    assert items[0, -2:].eq(1).all()
     _decode()
-    assert tensor_cores.call["arrivals"].data_ptr() == counters.data_ptr()
-    assert counters.eq(0).all()
+    assert tensor_cores.call["items"].data_ptr() == items.data_ptr()
+    assert items[0, -2:].eq(0).all()
+    assert torch.equal(items[:, :-2], before[:, :-2])
 
 
 def test_plans_outlive_inference_mode(tensor_cores: Kernel) -> None:
     with torch.inference_mode():
         _decode()
-    assert not tensor_cores.call["arrivals"].is_inference()
+    assert not tensor_cores.call["items"].is_inference()
 
 
 def test_repeats_are_equal_to_the_bit(device: str) -> None:

@@ -16,10 +16,7 @@ NO_MERGE = (0,) * 8
 
 @dataclass
 class WorkList:
-    """Of a batch, each of whose tiles is cut at `cuts`, which are positions of keys.
-
-    With `workers`, blocks begin with as many items, and go on with every so many-th after that.
-    """
+    """Of a batch, each of whose tiles is cut at `cuts`, which are positions of keys."""
 
     batch: Batch
     rows: int
@@ -30,7 +27,6 @@ class WorkList:
     items: list[tuple[int, ...]] = field(default_factory=list)
     merges: list[tuple[int, ...]] = field(default_factory=list)
     partial_rows: int = 0
-    workers: int = 0
 
     def __post_init__(self) -> None:
         batch = self.batch
@@ -43,9 +39,6 @@ class WorkList:
             kv_start += count
         self.items.append(NO_ITEM)
         self.merges.append(NO_MERGE)
-        for at, item in enumerate(self.items if self.workers else ()):
-            follower = at + self.workers
-            self.items[at] = (*item[:-1], follower if follower < len(self.items) else 0)
 
     def _add(self, request: int, q_start: int, q_len: int, kv_start: int, kv_len: int) -> None:
         group = self.batch.shape.heads // self.batch.shape.kv_heads
@@ -62,9 +55,8 @@ class WorkList:
             partial = self.partial_rows
             for i, part in enumerate(parts):
                 to = partial + i * valid if len(parts) > 1 else -1
-                merge = len(self.merges)
                 self.items.append(
-                    (request, row, q_start, q_len, kv_start, kv_len, *part, to, 0, merge, 0)
+                    (request, row, q_start, q_len, kv_start, kv_len, *part, to, 0, 0, 0)
                 )
             if len(parts) > 1:
                 self.merges.append(
@@ -79,8 +71,3 @@ class WorkList:
             torch.tensor(self.items, dtype=torch.int32, device=device),
             torch.tensor(self.merges, dtype=torch.int32, device=device),
         )
-
-    def arrivals(self) -> torch.Tensor:
-        """Counters of parts, for each merge and head of keys."""
-        count = len(self.merges) * self.batch.shape.kv_heads
-        return torch.zeros(count, dtype=torch.int32, device=self.batch.device)

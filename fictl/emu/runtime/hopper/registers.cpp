@@ -106,7 +106,7 @@ bool set(Block& block, Warpgroup& group) {
 void begin_registers(Block& block) {
   int threads = 0;
   for (const Warpgroup& group : block.warpgroups) threads += threads_of(group);
-  const int each = std::min(kMost, kOfSm / threads / kUnit * kUnit);
+  const int each = std::min(kMost, kOfSm / block.blocks_an_sm / threads / kUnit * kUnit);
   for (Warpgroup& group : block.warpgroups) {
     group.registers = each;
     group.wanted = 0;
@@ -124,6 +124,15 @@ std::string register_wait(const Thread& thread) {
 }
 
 }  // namespace fictl_emu
+
+extern "C" void fictl_emu_share_sm(int blocks) {
+  using namespace fictl_emu;
+  Block& block = *current()->block;
+  // Every thread says it; others may have moved registers already.
+  if (block.blocks_an_sm == blocks) return;
+  block.blocks_an_sm = blocks;
+  begin_registers(block);
+}
 
 extern "C" void fictl_emu_setmaxnreg(int raises, int registers, const char* file, int line) {
   using namespace fictl_emu;

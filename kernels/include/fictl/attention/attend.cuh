@@ -9,9 +9,8 @@
 
 namespace fictl::attention {
 
-// Nothing is compiled but the kernel of Config::kRows, and the merge. That of 16 rows merges by
-// itself, if the problem has `arrivals` and one block has all values of a head. With `pdl` a kernel
-// starts while its predecessor on the stream ends, where the GPU can.
+// Nothing is compiled but the kernel of Config::kRows, and the merge. With `pdl` a kernel starts
+// while its predecessor on the stream ends, where the GPU can.
 template <typename Config>
 cudaError_t Attend(const Problem<Config>& problem, cudaStream_t stream = nullptr,
                    bool pdl = false) {
@@ -19,7 +18,6 @@ cudaError_t Attend(const Problem<Config>& problem, cudaStream_t stream = nullptr
   cudaError_t status;
   if constexpr (Config::kRows == 16) {
     status = Decode(problem, stream, pdl);
-    if (merges_by_itself(problem)) return status;
   } else {
     status = Prefill(problem, stream, pdl);
   }

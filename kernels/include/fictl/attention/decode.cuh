@@ -19,10 +19,6 @@
 // Order: blocks of adjacent heads run side by side, so that together they read whole tokens. One
 // head after the other takes 2 to 4 % longer.
 //
-// Several items: a block stays for the next of its worker (work.cuh), and asks L2 for its first
-// keys before it ends this one. The block that ends the last part of a tile merges it
-// (last_part.cuh).
-//
 // Pages: where a tile of keys lies within a page, one lookup and a constant step find all of it.
 // That takes pages of 16 keys or more. Otherwise every lane looks up a key and shuffles its address
 // to the others.
@@ -52,7 +48,6 @@
 
 #include <fictl/attention/decode_stages.cuh>
 #include <fictl/attention/epilogue.cuh>
-#include <fictl/attention/last_part.cuh>
 #include <fictl/attention/merged_part.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/queries.cuh>
@@ -357,54 +352,35 @@ class DecodeWarp {
   device::SoftmaxState states_[2];
 };
 
-// Parts of a block's shared memory.
+// Blocks are of all heads of the keys for one item after another.
 template <typename Config>
-struct DecodeShared {
+__global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Config>::kBlocks)
+    DecodeKernel(const __grid_constant__ Problem<Config> problem) {
   using Shape = DecodeShape<Config>;
-  using QueryTile = Tile<typename Shape::Q, Shape::kColumns>;
-
-  char* start;
-
-  __device__ int part(const char* name, int at, int bytes) const {
-    return device::shared_part(start, name, at, bytes);
-  }
-  __device__ QueryTile queries() const {
-    return {start, part("queries", Shape::kQueriesAt, Shape::kQueryBytes)};
-  }
-  __device__ double* turns() const {
-    return reinterpret_cast<double*>(start + part("turns", Shape::kTurnsAt, Shape::kTurnsBytes));
-  }
-  // Where the keys of a stage go that are rotated: their own place, or that of this warp.
-  __device__ QueryTile rotated(QueryTile keys) const { return keys; }
-  template <typename Narrow>
-  __device__ QueryTile rotated(Tile<Narrow, Shape::kColumns>) const {
-    constexpr int kBytes = Shape::kKeys * QueryTile::kRowBytes;
-    const int warp = static_cast<int>(threadIdx.x) / device::kWarpSize;
-    return {start, part("rotated keys", Shape::kRotatedAt + warp * kBytes, kBytes)};
-  }
-  __device__ float* sums() const {
-    return reinterpret_cast<float*>(start + part("sums", 0, Shape::kSumsBytes));
-  }
-  __device__ PartStaging<Shape::kThreads, Shape::kMergeLoads> parts() const {
-    return {start + part("parts", 0, Shape::kMergeBytes)};
-  }
-};
-
-// Attention of one item, of the values of this block. Called by the whole block.
-template <typename Config>
-__device__ void decode_item(const Problem<Config>& problem, const Item& item, int kv_head,
-                            int first_value, DecodeShared<Config> shared) {
-  using Shape = DecodeShape<Config>;
+  using Q = typename Shape::Q;
   using Stages = DecodeStages<Config>;
-  using QueryTile = typename DecodeShared<Config>::QueryTile;
+  using QueryTile = Tile<Q, Shape::kColumns>;
   constexpr int kStages = Shape::kStages;
+  extern __shared__ __align__(128) char shared[];
+
+  device::pdl_wait();
+  device::pdl_trigger();
+  const int block = static_cast<int>(blockIdx.x / Shape::kParts);
+  const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
+  const Share share = share_of(problem, block);
+  const int kv_head = share.kv_head;
+  const Item item = problem.items[share.item];
+  if (item.request < 0) return;
+
+  const auto part = [&](const char* name, int start, int bytes) {
+    return device::shared_part(shared, name, start, bytes);
+  };
   // Why found before anything else: the first keys wait for their pages.
-  const Stages stages(problem, item, kv_head, first_value, shared.start);
+  const Stages stages(problem, item, kv_head, first_value, shared);
   typename Stages::Found found[kStages];
 #pragma unroll
   for (int i = 0; i < kStages; ++i) stages.find(i, found[i]);
-  if constexpr (Shape::kMerges) prefetch_end_of_part(problem, item, kv_head);
-  const QueryTile q = shared.queries();
+  const QueryTile q{shared, part("queries", Shape::kQueriesAt, Shape::kQueryBytes)};
   copy_queries<Shape::kThreads>(q, problem, item, kv_head);
   device::copy_commit();
 #pragma unroll
@@ -412,20 +388,18 @@ __device__ void decode_item(const Problem<Config>& problem, const Item& item, in
     stages.copy_keys(i, i, found[i]);
     stages.copy_values(i, i, found[i]);
   }
-  // The places of the next item's first keys: known before they are asked for, when this one ends.
-#pragma unroll
-  for (int i = 0; i < kStages; ++i) found[i].evenly = false;
-  if (!Config::kRope && item.chain.next != 0) {
-    const Item next = problem.items[item.chain.next];
-    const Stages next_stages(problem, next, kv_head, first_value, shared.start);
-#pragma unroll
-    for (int i = 0; i < kStages; ++i) next_stages.find(i, found[i]);
-  }
 
+  double* turns =
+      reinterpret_cast<double*>(shared + part("turns", Shape::kTurnsAt, Shape::kTurnsBytes));
+  if constexpr (Config::kRope) {
+    for (int i = static_cast<int>(threadIdx.x); i < Shape::kDim / 2; i += Shape::kThreads) {
+      turns[i] = problem.frequencies.turns(i);
+    }
+  }
   device::copy_wait<2 * kStages>();  // for the queries
   __syncthreads();
   if constexpr (Config::kRope) {
-    rotate_queries<Shape::kThreads>(q, problem, item, kv_head, shared.turns());
+    rotate_queries<Shape::kThreads>(q, problem, item, kv_head, turns);
     __syncthreads();
   }
   DecodeWarp<Config> warp(problem, item, kv_head, first_value, q);
@@ -439,9 +413,18 @@ __device__ void decode_item(const Problem<Config>& problem, const Item& item, in
       if constexpr (Config::kRope) {
         const auto position = [&](int row) { return first + row; };
         const int lane = static_cast<int>(threadIdx.x) % device::kWarpSize;
-        const QueryTile rotated = shared.rotated(stages.keys(stage));
+        const QueryTile rotated = [&] {
+          if constexpr (Shape::kRotatesApart) {
+            const int own = static_cast<int>(threadIdx.x) / device::kWarpSize;
+            constexpr int kBytes = Shape::kKeys * QueryTile::kRowBytes;
+            return QueryTile{shared,
+                             part("rotated keys", Shape::kRotatedAt + own * kBytes, kBytes)};
+          } else {
+            return stages.keys(stage);
+          }
+        }();
         rotate_rows<Shape::kKeys, device::kWarpSize, Shape::kDim>(stages.keys(stage), rotated,
-                                                                  shared.turns(), position, lane);
+                                                                  turns, position, lane);
         __syncwarp();
         return warp.multiply(rotated);
       } else {
@@ -459,52 +442,12 @@ __device__ void decode_item(const Problem<Config>& problem, const Item& item, in
     stages.find(tile + kStages + 1, next);
     stage = stage == kStages - 1 ? 0 : stage + 1;
   }
-#pragma unroll
-  for (int i = 0; i < kStages; ++i) stages.prefetch(found[i]);
   device::copy_wait<0>();
   __syncthreads();
-  warp.store(shared.sums());
-  if constexpr (Shape::kMerges) merge_if_last(problem, item, kv_head, shared.parts());
+  warp.store(reinterpret_cast<float*>(shared + part("sums", 0, Shape::kSumsBytes)));
 }
 
-// Blocks are of all heads of the keys for one worker after another, and those that share out a head
-// of values side by side. They stay for the worker's items.
-template <typename Config>
-__global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Config>::kBlocks)
-    DecodeKernel(const __grid_constant__ Problem<Config> problem) {
-  using Shape = DecodeShape<Config>;
-  extern __shared__ __align__(128) char memory[];
-  const DecodeShared<Config> shared{memory};
-
-  device::pdl_wait();
-  device::pdl_trigger();
-  if constexpr (Config::kRope) {
-    for (int i = static_cast<int>(threadIdx.x); i < Shape::kDim / 2; i += Shape::kThreads) {
-      shared.turns()[i] = problem.frequencies.turns(i);
-    }
-  }
-  const int block = static_cast<int>(blockIdx.x / Shape::kParts);
-  int at = block / problem.kv_heads;
-  do {
-    const int kv_head = block % problem.kv_heads;
-    const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
-    const Item item = problem.items[at];
-    if (item.request < 0) return;
-    decode_item(problem, item, kv_head, first_value, shared);
-    at = item.chain.next;
-    // Why a barrier: the next item's queries and keys go where sums of this one are read.
-    if (at != 0) __syncthreads();
-  } while (at != 0);
-}
-
-// Tells whether Decode leaves nothing for MergeParts to merge.
-template <typename Config>
-bool merges_by_itself(const Problem<Config>& problem) {
-  return DecodeShape<Config>::kMerges && problem.arrivals != nullptr;
-}
-
-// For any items of 16 rows. Parts of split ones are merged where merges_by_itself() tells so;
-// otherwise they are for MergeParts to merge.
+// For any items of 16 rows; parts of split ones are for MergeParts to merge.
 template <typename Config>
 cudaError_t Decode(const Problem<Config>& problem, cudaStream_t stream = nullptr,
                    bool pdl = false) {
@@ -512,7 +455,7 @@ cudaError_t Decode(const Problem<Config>& problem, cudaStream_t stream = nullptr
   static_assert(Config::kRows == Shape::kRows, "prefill.cuh is for taller tiles");
   if (problem.item_count == 0 || problem.kv_heads == 0) return cudaSuccess;
   device::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(workers_of(problem) * problem.kv_heads) * Shape::kParts);
+  config.grid = dim3(blocks_of(problem) * Shape::kParts);
   config.block = dim3(Shape::kThreads);
   config.stream = stream;
   config.shared_bytes = Shape::kSharedBytes;

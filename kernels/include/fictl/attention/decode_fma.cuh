@@ -29,7 +29,6 @@
 #pragma once
 
 #include <fictl/attention/head_shape.cuh>
-#include <fictl/attention/last_part.cuh>
 #include <fictl/attention/merged_part.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/variant.cuh>
@@ -72,7 +71,6 @@ struct DecodeFmaShape {
   static constexpr int kScores = kLoads > kLanes ? kLoads / kLanes : 1;
   static constexpr int kSame = kLanes > kLoads ? kLanes / kLoads : 1;
 
-  static constexpr int kMergeLoads = 8;  // parts in flight where they are merged, a thread
   static constexpr int kBlocks = kHeld <= 32 && !Config::kRope ? 3 : 2;  // on an SM
   static_assert(kGroup >= 1 && kGroup <= 4, "tensor cores are for larger groups");
 };
@@ -317,8 +315,9 @@ class DecodeFmaWarp {
   __device__ float logit(float score, int g, int key) const {
     if (key >= item_.end || !span_of(problem_, item_, 0).holds(key)) return -INFINITY;
     score *= problem_.scale;
-    const Place at{item_.request, 0,           key,          kv_head_ * kGroup + g,
-                   kv_head_,      item_.q_len, item_.kv_len, item_.mask};
+    const Place at{item_.request,         0,          key,
+                   kv_head_ * kGroup + g, kv_head_,   item_.q_len,
+                   item_.kv_len,          item_.mask, item_.q_start};
     if constexpr (Variant::kTransforms) score = problem_.variant.transform(score, at);
     if constexpr (Variant::kMasks) {
       if (!problem_.variant.keeps(at)) return -INFINITY;
@@ -341,13 +340,22 @@ class DecodeFmaWarp {
   device::SoftmaxState states_[kGroup];
 };
 
-// Attention of one item. Called by the whole block.
-template <typename Config, typename Shape = DecodeFmaShape<Config>>
-__device__ void decode_fma_item(const Problem<Config>& problem, const Item& item, int kv_head,
-                                float* sums, float2* states,
-                                PartStaging<Shape::kThreads, Shape::kMergeLoads> parts) {
+// Blocks are of all heads of the keys for one item after another.
+template <typename Config>
+__global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaShape<Config>::kBlocks)
+    DecodeFmaKernel(const __grid_constant__ Problem<Config> problem) {
+  using Shape = DecodeFmaShape<Config>;
   using Warp = DecodeFmaWarp<Config>;
-  prefetch_end_of_part(problem, item, kv_head);
+  __shared__ __align__(
+      device::kVecBytes) float sums[Shape::kWarps * Shape::kGroup * Shape::kValueDim];
+  __shared__ float2 states[Shape::kWarps * Shape::kGroup];
+
+  device::pdl_wait();
+  device::pdl_trigger();
+  const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
+  const Item item = problem.items[static_cast<int>(blockIdx.x) / problem.kv_heads];
+  if (item.request < 0) return;
+
   Warp warp(problem, item, kv_head);
   typename Warp::Found found, next;
   warp.find(0, found);
@@ -378,35 +386,10 @@ __device__ void decode_fma_item(const Problem<Config>& problem, const Item& item
     }
     store_merged(problem, item, kv_head, row, dim, merged);
   }
-  merge_if_last(problem, item, kv_head, parts);
-}
-
-// Blocks are of all heads of the keys for one worker after another. They stay for its items.
-template <typename Config>
-__global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaShape<Config>::kBlocks)
-    DecodeFmaKernel(const __grid_constant__ Problem<Config> problem) {
-  using Shape = DecodeFmaShape<Config>;
-  __shared__ __align__(
-      device::kVecBytes) float sums[Shape::kWarps * Shape::kGroup * Shape::kValueDim];
-  __shared__ float2 states[Shape::kWarps * Shape::kGroup];
-  __shared__ __align__(device::kVecBytes) char parts[Shape::kMergeLoads * Shape::kThreads * 16];
-
-  device::pdl_wait();
-  device::pdl_trigger();
-  int at = static_cast<int>(blockIdx.x) / problem.kv_heads;
-  do {
-    const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
-    const Item item = problem.items[at];
-    if (item.request < 0) return;
-    decode_fma_item(problem, item, kv_head, sums, states, {parts});
-    at = item.chain.next;
-    if (at != 0) __syncthreads();  // Why: the next item's sums go where this one's are read.
-  } while (at != 0);
 }
 
 // Runs attention for items of one query each, whose group is Config::kRows; another group is an
-// invalid value. Parts of split items are merged where the problem has `arrivals`; otherwise they
-// are for MergeParts to merge.
+// invalid value. MergeParts merges the parts of split items.
 template <typename Config>
 cudaError_t DecodeFma(const Problem<Config>& problem, cudaStream_t stream = nullptr,
                       bool pdl = false) {
@@ -414,7 +397,7 @@ cudaError_t DecodeFma(const Problem<Config>& problem, cudaStream_t stream = null
   if (problem.item_count == 0 || problem.kv_heads == 0) return cudaSuccess;
   if (problem.group.divisor() != Shape::kGroup) return cudaErrorInvalidValue;
   device::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(workers_of(problem) * problem.kv_heads));
+  config.grid = dim3(static_cast<unsigned>(problem.item_count * problem.kv_heads));
   config.block = dim3(Shape::kThreads);
   config.stream = stream;
   config.pdl = pdl;

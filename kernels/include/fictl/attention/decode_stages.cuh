@@ -67,16 +67,6 @@ struct DecodeShape : DecodeHead<Config> {
   static constexpr int kSumsBytes =
       kWarps * kRows * (kSumsPitch + 2) * static_cast<int>(sizeof(float));
 
-  // Blocks that share out a head of values are too small to merge parts of all of it in time.
-  static constexpr bool kMerges = Head::kParts == 1;
-  // In a merge the ring has parts: 16 bytes for each thread and load in flight.
-  static constexpr int kMergeRoom = kRingBytes / (16 * kThreads);
-  static constexpr int kMergeLoads = Head::kValues % 128 == 0 && kMergeRoom >= 32 ? 32
-                                     : kMergeRoom >= 16                           ? 16
-                                                                                  : 8;
-  static constexpr int kMergeBytes = 16 * kMergeLoads * kThreads;
-  static_assert(kMergeBytes <= kRingBytes, "the parts take the place of the ring");
-
   static constexpr int kQueryBytes = kRows * Head::kColumns * static_cast<int>(sizeof(Q));
   static constexpr int kRotatedAt =
       ((kRingBytes > kSumsBytes ? kRingBytes : kSumsBytes) + kQueryBytes - 1) / kQueryBytes *
@@ -111,6 +101,10 @@ __device__ bool evenly_apart(const PagedKeys<T>& keys, int first, int count) {
   return keys.page_size.divide(first).remainder + count <= keys.page_size.divisor();
 }
 template <typename T>
+__device__ bool evenly_apart(const RunKeys<T>&, int /*first*/, int /*count*/) {
+  return false;
+}
+template <typename T>
 __device__ int64_t step_of(const Heads<T>& rows) {
   return rows.token_pitch;
 }
@@ -141,7 +135,6 @@ class DecodeStages {
       : problem_(problem),
         item_(item),
         kv_head_(kv_head),
-        first_value_(first_value),
         lane_(static_cast<int>(threadIdx.x) % device::kWarpSize),
         warp_(static_cast<int>(threadIdx.x) / device::kWarpSize),
         shared_(shared),
@@ -182,14 +175,6 @@ class DecodeStages {
     }
   }
 
-  // Asks L2 for keys and values that a later copy takes, where they are all in one page.
-  __device__ void prefetch(const Found& found) const {
-    if (!found.evenly) return;
-    prefetch_rows<Shape::kDim>(problem_.keys.key(found.at[0], kv_head_), step_of(problem_.keys.k));
-    prefetch_rows<Shape::kValues>(problem_.keys.value(found.at[0], kv_head_) + first_value_,
-                                  step_of(problem_.keys.v));
-  }
-
   __device__ void copy_keys(int tile, int stage, const Found& found) const {
     copy<Shape::kDim>(tile, keys(stage), found, of_key_, step_of(problem_.keys.k),
                       [&](auto at) { return problem_.keys.key(at, 0); });
@@ -200,21 +185,6 @@ class DecodeStages {
   }
 
  private:
-  // Asks for the lines of rows of kElements, which are evenly spaced.
-  template <int kElements>
-  __device__ void prefetch_rows(const KV* first, int64_t step) const {
-    constexpr int kLine = 128;  // bytes
-    constexpr int kOfLine = kLine / static_cast<int>(sizeof(KV));
-    constexpr int kLines = (kElements + kOfLine - 1) / kOfLine;  // of a row
-#pragma unroll
-    for (int i = 0; i < Shape::kKeys * kLines; i += device::kWarpSize) {
-      const int row = (i + lane_) / kLines;
-      const int line = (i + lane_) % kLines * kOfLine;
-      if (row >= Shape::kKeys) return;
-      device::prefetch_l2(first + row * step + line);
-    }
-  }
-
   // The part of an address that is the same for all tiles: from the first head of a tile's first
   // row to where this lane reads. Why apart: it would be computed anew for each tile.
   template <typename Rows>
@@ -304,7 +274,6 @@ class DecodeStages {
   const Problem<Config>& problem_;
   const Item& item_;
   int kv_head_;
-  int first_value_;
   int lane_;
   int warp_;
   char* shared_;

@@ -23,6 +23,7 @@ struct Heads {
 template <typename T>
 struct RaggedKeys {
   using Element = T;
+  static constexpr bool kItemNamesHead = false;  // an item is for every head of the keys
 
   Heads<const T> k;
   Heads<const T> v;
@@ -40,6 +41,7 @@ struct RaggedKeys {
 template <typename T>
 struct PagedKeys {
   using Element = T;
+  static constexpr bool kItemNamesHead = false;
 
   device::PagedRows<const T> k;
   device::PagedRows<const T> v;

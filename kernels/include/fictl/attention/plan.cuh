@@ -7,9 +7,6 @@
 // kernel merges. A few lengths are tried, those that fill one to four waves. The list without parts
 // is kept where none of them is clearly better.
 //
-// Tiles of decoding are shared out to as many workers as run at once, evenly to some keys
-// (shares.cuh). They are not, where whole tiles end about as early.
-//
 // Estimate: the time of a list is counted in keys that a block walks over. Items start in order,
 // each as soon as a block is free. So an item ends at the latest after all work before it, shared
 // out evenly, plus itself. It also ends within the number of waves times the longest item.
@@ -29,7 +26,6 @@
 #include <algorithm>
 #include <vector>
 
-#include <fictl/attention/shares.cuh>
 #include <fictl/attention/work.cuh>
 
 namespace fictl::attention {
@@ -64,8 +60,6 @@ struct PlanSizes {
   int items = 0;
   int merges = 0;
   int partial_rows = 0;  // of each head of the keys: fp32 results, and their sums
-  int arrivals = 0;      // counters of parts, zeros; 0: a second kernel merges
-  int workers = 0;       // items, from the first on, that blocks begin with
 };
 
 // Why there is no plan. `found` and `bound` are the values compared.
@@ -100,14 +94,11 @@ class Planner {
     order_by(lengths_);
     if (options_.fixed_split > 0) {
       if (options_.split) split(options_.fixed_split);
-    } else if (options_.split && decodes()) {
-      share_out();
     } else if (options_.split) {
       split(best_length());
     }
     measure();
     if (options_.most_queries > 0) make_room(batch);
-    if (decodes()) sizes_.arrivals = sizes_.merges * options_.kv_heads;
   }
 
   const Refusal& refusal() const { return refusal_; }
@@ -123,14 +114,7 @@ class Planner {
 
   // Writes the list, into room for sizes().items and sizes().merges.
   void write(Item* items, Merge* merges) const {
-    Item none{};
-    none.request = none.partial = -1;
-    if (!pieces_.empty()) {
-      std::fill_n(items, sizes_.items, none);
-      std::fill_n(merges, sizes_.merges, Merge{});
-      write_shares(items, merges);
-      return;
-    }
+    const Item none = {-1, 0, 0, 0, 0, 0, 0, 0, -1, 0, {0, 0}};
     Item* item = items;
     Merge* merge = merges;
     int partial = 0;
@@ -144,10 +128,7 @@ class Planner {
         item->begin += part * length;
         item->end = part + 1 < parts ? item->begin + length : tile.item.end;
         item->partial = parts > 1 ? partial : -1;
-        if (parts > 1) {
-          if (decodes()) item->chain.merge = static_cast<int>(merge - merges) - 1;
-          partial += tile.rows;
-        }
+        if (parts > 1) partial += tile.rows;
         ++item;
       }
     }
@@ -167,19 +148,12 @@ class Planner {
   // second kernel. The rows of parts, written and read again, are counted apart.
   static constexpr int kStart = 64;
   static constexpr int kMerge = 96;
-  static constexpr int kLastMerge = 48;  // the same of a merge by the block of the last part
-  // Rows of the tiles of decoding, whose blocks stay for several items, and merge by themselves.
-  // Of more rows, the merge is many blocks' work.
-  static constexpr int kDecodeRows = 16;
   static constexpr double kWorth = 0.95;  // share of the time without parts that they must beat
 
   struct Tile {
     Item item;
     int rows;
   };
-
-  bool decodes() const { return options_.rows <= kDecodeRows; }
-  int most_workers() const { return options_.slots / options_.kv_heads; }
 
   static Merge merge_of(const Tile& tile, int partial, int parts) {
     const Item& item = tile.item;
@@ -468,74 +442,9 @@ class Planner {
     if (part_length_ > 0) order_by(parts_);
   }
 
-  // Shares out the tiles to workers, if that ends earlier than whole ones.
-  void share_out() {
-    const int workers = most_workers();
-    if (workers < 2 || tiles() == 0) return;
-    const int64_t whole = Shares::end_of_whole(lengths_, order_, workers, kStart);
-    const double worth = whole * kWorth - kLastMerge;
-    if (Shares::at_least(lengths_, workers, kStart) >= worth) return;
-    const Shares shares(lengths_, workers, kStart);
-    if (shares.capacity() < worth) pieces_ = shares.pieces();
-  }
-
-  bool is_whole(const Shares::Piece& piece) const { return piece.length == lengths_[piece.tile]; }
-
-  // Writes the first pieces of the workers, and behind them those that follow.
-  void write_shares(Item* items, Merge* merges) const {
-    int follower = sizes_.workers;
-    int partial = 0;
-    int merge = -1;
-    Item* last = nullptr;
-    int worker = -1;
-    for (const Shares::Piece& piece : pieces_) {
-      const bool follows = piece.worker == worker;
-      const int at = follows ? follower++ : piece.worker;
-      if (follows) last->chain.next = at;
-      worker = piece.worker;
-      const Tile& tile = tiles_[piece.tile];
-      last = &items[at];
-      *last = tile.item;
-      last->begin += piece.first;
-      last->end = last->begin + piece.length;
-      last->partial = -1;
-      if (is_whole(piece)) continue;
-      if (piece.first == 0) merges[++merge] = merge_of(tile, partial, 0);
-      ++merges[merge].parts;
-      last->partial = partial;
-      last->chain.merge = merge;
-      partial += tile.rows;
-    }
-  }
-
-  void measure_shares() {
-    int64_t partial = 0;
-    for (const Shares::Piece& piece : pieces_) {
-      if (is_whole(piece)) continue;
-      part_length_ = std::max(part_length_, piece.length);
-      partial += tiles_[piece.tile].rows;
-      if (piece.first == 0) ++sizes_.merges;
-    }
-    sizes_.workers = pieces_.back().worker + 1;
-    set_sizes(static_cast<int64_t>(pieces_.size()), partial);
-  }
-
   int part_of(int at) const { return part_length_ > 0 ? parts_[at] : lengths_[at]; }
 
-  void set_sizes(int64_t items, int64_t partial) {
-    if (std::max(items, partial) * options_.kv_heads > INT_MAX) {
-      refuse(Refusal::kTooLong, 0, std::max(items, partial) * options_.kv_heads, INT_MAX);
-      return;
-    }
-    sizes_.items = static_cast<int>(items);
-    sizes_.partial_rows = static_cast<int>(partial);
-  }
-
   void measure() {
-    if (!pieces_.empty()) {
-      measure_shares();
-      return;
-    }
     int64_t items = 0;
     int64_t partial = 0;
     for (int at = 0; at < tiles(); ++at) {
@@ -546,8 +455,12 @@ class Planner {
         partial += int64_t{parts} * tiles_[at].rows;
       }
     }
-    set_sizes(items, partial);
-    sizes_.workers = sizes_.items;
+    if (std::max(items, partial) * options_.kv_heads > INT_MAX) {
+      refuse(Refusal::kTooLong, 0, std::max(items, partial) * options_.kv_heads, INT_MAX);
+      return;
+    }
+    sizes_.items = static_cast<int>(items);
+    sizes_.partial_rows = static_cast<int>(partial);
   }
 
   void make_room(const Batch& batch) {
@@ -557,21 +470,17 @@ class Planner {
     const int64_t tiles = batch.qo_indptr == nullptr
                               ? batch.requests * ((rows + options_.rows - 1) / options_.rows)
                               : rows / options_.rows + std::min<int64_t>(batch.requests, queries);
-    // Cuts two tiles of a worker at most; what it does not begin with follows.
-    const bool shares = decodes() && options_.split && options_.fixed_split == 0;
-    const int64_t parts = shares ? 2 * most_workers() : most_parts();
-    const int64_t workers = shares ? std::max<int64_t>(tiles, most_workers()) : tiles + parts;
-    const int64_t items = shares ? workers + tiles + most_workers() : workers;
+    const int64_t parts = most_parts();
     const int64_t partial = parts * std::min<int64_t>(options_.rows, rows);
-    if (sizes_.items > items) {
-      refuse(Refusal::kItems, 0, sizes_.items, items);
+    if (sizes_.items > tiles + parts) {
+      refuse(Refusal::kItems, 0, sizes_.items, tiles + parts);
     } else if (sizes_.partial_rows > partial || sizes_.merges > parts / 2) {
       refuse(Refusal::kParts, 0, sizes_.partial_rows, partial);
-    } else if (items * options_.kv_heads > INT_MAX) {
-      refuse(Refusal::kTooLong, 0, items * options_.kv_heads, INT_MAX);
+    } else if ((tiles + parts) * options_.kv_heads > INT_MAX) {
+      refuse(Refusal::kTooLong, 0, (tiles + parts) * options_.kv_heads, INT_MAX);
     } else {
-      sizes_ = {static_cast<int>(items), static_cast<int>(parts / 2), static_cast<int>(partial), 0,
-                static_cast<int>(workers)};
+      sizes_ = {static_cast<int>(tiles + parts), static_cast<int>(parts / 2),
+                static_cast<int>(partial)};
     }
   }
 
@@ -586,10 +495,9 @@ class Planner {
   int part_length_ = 0;
   bool together_ = false;  // some request has several tiles
   std::vector<Tile> tiles_;
-  std::vector<int> lengths_;           // of the tiles: keys
-  std::vector<int> parts_;             // of the tiles: keys of a part
-  std::vector<int> order_;             // of the tiles, in the list
-  std::vector<Shares::Piece> pieces_;  // of the tiles, where they are shared out
+  std::vector<int> lengths_;  // of the tiles: keys
+  std::vector<int> parts_;    // of the tiles: keys of a part
+  std::vector<int> order_;    // of the tiles, in the list
 };
 
 }  // namespace fictl::attention

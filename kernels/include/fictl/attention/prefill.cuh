@@ -153,7 +153,8 @@ class PrefillWarp {
 
   __device__ Place place(int row) const {
     const Row at = row_of(problem_, item_.row + row, kv_head_);
-    return {item_.request, at.query, 0, at.head, kv_head_, item_.q_len, item_.kv_len, item_.mask};
+    return {item_.request, at.query,     0,          at.head,      kv_head_,
+            item_.q_len,   item_.kv_len, item_.mask, item_.q_start};
   }
 
   // Why operands are loaded ahead: a product waits for them as long as four others take.
@@ -449,14 +450,15 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
 
   device::pdl_wait();
   const int block = static_cast<int>(blockIdx.x / Shape::kParts);
-  const int kv_head = block % problem.kv_heads;
+  const Share share = share_of(problem, block);
+  const int kv_head = share.kv_head;
   const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
   // Why in shared memory: what is looked at once a tile, or at the end, would take a tenth of the
   // registers.
   __shared__ Item item;
   __shared__ Borders borders[Shape::kWarps];
   __shared__ KeyRows<typename Config::Keys, Shape::kKeys> rows[2];
-  if (thread == 0) item = problem.items[block / problem.kv_heads];
+  if (thread == 0) item = problem.items[share.item];
   __syncthreads();
   if (item.request < 0) return;
   if (thread < Shape::kWarps) {
@@ -546,7 +548,7 @@ template <typename Config>
 cudaError_t Prefill(const Problem<Config>& problem, cudaStream_t stream, bool pdl) {
   using Shape = PrefillShape<Config>;
   device::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(problem.item_count) * problem.kv_heads * Shape::kParts);
+  config.grid = dim3(blocks_of(problem) * Shape::kParts);
   config.block = dim3(Shape::kThreads);
   config.stream = stream;
   config.shared_bytes = Shape::kSharedBytes;

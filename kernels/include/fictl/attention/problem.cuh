@@ -2,7 +2,7 @@
 //
 // Config is what a kernel is compiled for:
 //   Q, O           the types of queries and outputs
-//   Keys           RaggedKeys<KV> or PagedKeys<KV>
+//   Keys           RaggedKeys<KV>, PagedKeys<KV> or RunKeys<KV>
 //   Variant        what happens to scores, see variant.cuh
 //   kHeadDim       elements of a head of queries and keys: whole chunks of 16 bytes, up to 512
 //   kValueDim      the same of values; may be left out where it is kHeadDim
@@ -12,6 +12,7 @@
 #pragma once
 
 #include <fictl/attention/keys.cuh>
+#include <fictl/attention/run_keys.cuh>
 #include <fictl/attention/work.cuh>
 #include <fictl/device/divisor.cuh>
 #include <fictl/rope/frequency.cuh>
@@ -29,12 +30,8 @@ struct Problem {
   float* partial_lse;  // [partial rows][kv_heads]
   const Item* items;
   int item_count;
-  int workers;  // of decoding: items, from the first on, that blocks begin with; 0: all of them
   const Merge* merges;
   int merge_count;
-  // [merges][kv_heads]: parts that are done. Zero before and after each run. Null: MergeParts
-  // merges.
-  unsigned* arrivals;
   int kv_heads;
   device::Divisor group{1};  // heads of queries to a head of keys
   float scale;               // of scores before the softmax, k's own included
@@ -45,10 +42,25 @@ struct Problem {
   typename Config::Variant variant;
 };
 
-// Blocks of decoding to a head of the keys.
+// Share of a block: an item, for a head of the keys.
+struct Share {
+  int item;
+  int kv_head;
+};
+
 template <typename Config>
-int workers_of(const Problem<Config>& problem) {
-  return problem.workers > 0 ? problem.workers : problem.item_count;
+__device__ Share share_of(const Problem<Config>& problem, int block) {
+  if constexpr (Config::Keys::kItemNamesHead) {
+    return {block, problem.items[block].request};
+  } else {
+    return {block / problem.kv_heads, block % problem.kv_heads};
+  }
+}
+
+template <typename Config>
+unsigned blocks_of(const Problem<Config>& problem) {
+  const int heads = Config::Keys::kItemNamesHead ? 1 : problem.kv_heads;
+  return static_cast<unsigned>(problem.item_count) * heads;
 }
 
 // The query's place among the keys is as if the queries were the last of them. What a row sees.

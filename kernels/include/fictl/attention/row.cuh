@@ -22,7 +22,8 @@ __device__ Row row_of(const Problem<Config>& problem, int packed, int kv_head) {
 template <typename Config>
 __device__ Place place_of(const Problem<Config>& problem, const Item& item, int row, int kv_head) {
   const Row own = row_of(problem, item.row + row, kv_head);
-  return {item.request, own.query, 0, own.head, kv_head, item.q_len, item.kv_len, item.mask};
+  return {item.request, own.query,   0,         own.head,    kv_head,
+          item.q_len,   item.kv_len, item.mask, item.q_start};
 }
 
 }  // namespace fictl::attention

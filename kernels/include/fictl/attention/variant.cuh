@@ -27,7 +27,8 @@ struct Place {
   int kv_head;  // of the keys
   int q_len;
   int kv_len;
-  int mask;  // the byte at which the request's custom mask begins
+  int mask;     // the byte at which the request's custom mask begins
+  int q_start;  // the request's first query, among those of all
 
   // The position of the query among the keys.
   __device__ int position() const { return kv_len - q_len + query; }
@@ -132,6 +133,49 @@ struct HeadScales : Plain {
   }
   __device__ float output(float value, const Place& at, int /*dim*/) const {
     return value * v.of(at.kv_head);
+  }
+};
+
+// Spans of keys that a query sees, both ends included; one that ends before it begins has none.
+struct SpanMask : Plain {
+  static constexpr bool kMasks = true;
+  static constexpr bool kWords = true;
+
+ protected:
+  // The bits of a span among 64 keys.
+  __device__ static uint64_t word(int first, int last, int key) {
+    if (last < key || last < first) return 0;
+    const int low = first > key ? first - key : 0;
+    const int high = last - key < 63 ? last - key : 63;
+    return low > high ? 0 : ~uint64_t{0} >> (63 - high) & ~uint64_t{0} << low;
+  }
+};
+
+// Two spans of each query, by its number among those of all requests.
+struct Spans : SpanMask {
+  const int4* of_queries;
+
+  __device__ bool keeps(const Place& at) const { return words(at) & 1; }
+  __device__ uint64_t words(const Place& at) const {
+    const int4 own = of_queries[at.q_start + at.query];
+    return word(own.x, own.y, at.key) | word(own.z, own.w, at.key);
+  }
+};
+
+// Keys up to the query's own, and a range of any keys: one of both is enough. Windows are the
+// greatest distances back to the query's own key.
+struct CausalOrRange : SpanMask {
+  const int2* of_queries;
+  int causal_window;
+  int range_window;
+
+  __device__ bool keeps(const Place& at) const { return words(at) & 1; }
+  __device__ uint64_t words(const Place& at) const {
+    const int2 range = of_queries[at.q_start + at.query];
+    const int own = at.position();
+    const int nearest = own - range_window;
+    return word(own - causal_window, own, at.key) |
+           word(range.x > nearest ? range.x : nearest, range.y, at.key);
   }
 };
 

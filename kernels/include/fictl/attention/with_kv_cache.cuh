@@ -165,8 +165,7 @@ cudaError_t place(const Planner& planner, Workspace& workspace, const CallOption
   constexpr int64_t kMerge = sizeof(Merge) / sizeof(int32_t);
   constexpr int64_t kMostPut = 4000;  // Beyond, a copy is faster.
   const PlanSizes& sizes = planner.sizes();
-  const int64_t records = sizes.items * kItem + sizes.merges * kMerge;
-  const int64_t numbers = (records + sizes.arrivals + 3) / 4 * 4;  // parts are at 16 bytes
+  const int64_t numbers = sizes.items * kItem + sizes.merges * kMerge;
   const int64_t rows = int64_t{sizes.partial_rows} * problem->kv_heads;
   const int64_t partial = rows * (Config::kHeadDim + 1) * int64_t{sizeof(float)};
   const int64_t bytes = numbers * int64_t{sizeof(int32_t)} + partial;
@@ -192,10 +191,8 @@ cudaError_t place(const Planner& planner, Workspace& workspace, const CallOption
   }
   problem->items = reinterpret_cast<const Item*>(to);
   problem->item_count = sizes.items;
-  problem->workers = sizes.workers;
   problem->merges = reinterpret_cast<const Merge*>(to + sizes.items * kItem);
   problem->merge_count = sizes.merges;
-  if (sizes.arrivals > 0) problem->arrivals = reinterpret_cast<unsigned*>(to + records);
   problem->partial_out = reinterpret_cast<float*>(to + numbers);
   problem->partial_lse = problem->partial_out + rows * Config::kHeadDim;
   return status;

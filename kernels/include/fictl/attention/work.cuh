@@ -1,28 +1,19 @@
 // The work list of attention kernels. An item is a tile of queries and the keys that a block walks
 // over for it, for every head of the keys. The host makes the list (plan.cuh). Kernels read nothing
-// else of the batch's shape, so that one CUDA graph serves any lengths.
-//
-// Blocks of decoding may take several items, one after the other: each begins with one of the first
-// items of the list, the workers', and goes on with its `next`.
+// else of the batch's shape, so that one CUDA graph serves any lengths. Where heads differ in what
+// they see (block_sparse.cuh), an item is for one head of the keys, whose number is its request.
 //
 // The query heads that share a head of the keys are packed into rows. For one head of the keys, row
 // r of a request is its query r / group and, within the group, head r % group. So the keys are read
 // once for the whole group.
 //
 // A tile whose keys are split over several items has partial results, one fp32 row for each of its
-// rows and parts. They are merged by the block that ends the last of them (last_part.cuh), which
-// counts them in `arrivals`, or by a second kernel (merge.cuh).
+// rows and parts. A second kernel merges them (merge.cuh).
 #pragma once
 
 #include <stdint.h>
 
 namespace fictl::attention {
-
-// Links of an item of decoding: to its merge, and to the next item.
-struct Chain {
-  int32_t merge;  // the number of the tile's merge, where the item's `partial` is not -1
-  int32_t next;   // the item that the same blocks take after it; 0: none
-};
 
 struct alignas(16) Item {
   int32_t request;  // -1: none, the list is padded with these
@@ -36,12 +27,9 @@ struct alignas(16) Item {
   int32_t
       partial;   // where the tile's rows begin among the partial ones; -1: it is the whole result
   int32_t mask;  // the byte at which the request's custom mask begins
-  union {
-    // Counts in the list's first item, for persistent kernels of prefill: tiles taken, and blocks
-    // that have ended. Zero between launches.
-    int32_t counts[2];
-    Chain chain;  // of decoding
-  };
+  // Counts in the list's first item, for persistent kernels: tiles taken, and blocks that have
+  // ended. Zero between launches.
+  int32_t counts[2];
 };
 
 // The parts of a tile: the row r of part i is at partial + i * rows + r.

@@ -22,11 +22,6 @@ __device__ inline void copy_async(void* to, const void* from, int bytes) {
                : "memory");
 }
 
-// Asks for the line of 128 bytes around an address, which nobody waits for.
-__device__ inline void prefetch_l2(const void* at) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(at) : "memory");
-}
-
 // Commits the copies that this thread has started as a group, which may be empty.
 __device__ inline void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <fictl/device/cluster.cuh>
-#include <fictl/topk/scan.cuh>
+#include <fictl/device/scan.cuh>
 
 namespace fictl::topk {
 
@@ -34,7 +34,7 @@ class Select {
   struct alignas(8) Storage {
     int bins[2][kBins];
     int merged[kBins];
-    BlockScanStorage scan;
+    device::BlockScanStorage<int> scan;
     int bin;
     int above;
     int count;
@@ -136,7 +136,7 @@ class Select {
     int sum = 0;
 #pragma unroll 1
     for (int i = 0; i < share; ++i) sum += bins[first + i];
-    int before = BlockScan(storage_.scan, sum).before;
+    int before = device::BlockScan(storage_.scan, sum).before;
     const bool here = before < wanted && before + sum >= wanted;
     if (here) {
 #pragma unroll 1

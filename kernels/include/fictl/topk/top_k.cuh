@@ -57,7 +57,7 @@ class TopKRow {
     uint32_t least;                            // key of a thread's or
     uint32_t most;                             // key of an entry
     Range ranges[device::kMostBlocksOfCluster];
-    BlockScanStorage scan;
+    device::BlockScanStorage<int> scan;
   };
 
   __device__ TopKRow(const TopKRows<T>& rows, const Sink<T>& sink, const TopKOptions& options,
@@ -497,7 +497,7 @@ class TopKRow {
       for (int i = 0; i < kVec; ++i) {
         if (there >> i & 1) count += border.above(keys[i]) + (border.at(keys[i]) << 16);
       }
-      const BlockScan scan(storage_.scan, count);
+      const device::BlockScan scan(storage_.scan, count);
       int its_above = above + (scan.before & 0xffff);
       int its_at = at + (scan.before >> 16);
 #pragma unroll

@@ -54,6 +54,9 @@ void fictl_emu_wgmma_commit(const char* file, int line);
 // All but the newest `pending` groups have ended when it returns.
 void fictl_emu_wgmma_wait(int pending, const char* file, int line);
 void fictl_emu_setmaxnreg(int raises, int registers, const char* file, int line);
+// Blocks that share an SM, by the second number of the launch bounds, which the compiler here
+// drops.
+void fictl_emu_share_sm(int blocks);
 }
 #pragma GCC visibility pop
 

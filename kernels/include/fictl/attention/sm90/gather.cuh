@@ -59,13 +59,14 @@ class StageRows {
   using Config = typename Tile::Config;
   using Keys = typename Config::Keys;
   using Rows = KeyRows<Keys, Tile::kKeys>;
+  using Table = StageTable<Tile>;
   static_assert(Tile::kKeys <= device::kWarpgroup, "a thread looks up one row");
 
  public:
   using Element = typename Keys::Element;
 
-  __device__ StageRows(const Problem<Config>& problem, Rows (&rows)[3], int thread)
-      : problem_(problem), rows_(rows), thread_(thread) {}
+  __device__ StageRows(const Problem<Config>& problem, Table (&tables)[3], int thread)
+      : problem_(problem), tables_(tables), thread_(thread) {}
 
   __device__ void begin(const Work& work) {
     begin_ = work.item.begin;
@@ -79,24 +80,28 @@ class StageRows {
   // meanwhile.
   template <typename Copy>
   __device__ __forceinline__ void keys(int first, Copy copy) {
-    if (is_first_) look_up(first).keep(rows_[key_slot_], thread_);
+    if (is_first_) look_up(first).keep(tables_[key_slot_], thread_);
     is_first_ = false;
     // All have looked up this stage, and copied the values whose slot is the next one's.
     device::NamedBarrier{kProducerBarrier, device::kWarpgroup}.sync();
     const bool more = has_more(first);
     Found found{};
     if (more) found = look_up(first - Tile::kKeys);
-    copy(rows_[key_slot_].rows);
+    copy(tables_[key_slot_].rows.rows);
     advance(key_slot_);
-    if (more) found.keep(rows_[key_slot_], thread_);
+    if (more) found.keep(tables_[key_slot_], thread_);
   }
 
   // The same for the values of the stage before the last one of keys().
   template <typename Copy>
   __device__ __forceinline__ void values(Copy copy) {
-    copy(rows_[value_slot_].rows);
+    copy(tables_[value_slot_].rows.rows);
     advance(value_slot_);
   }
+
+  // The box of the stage whose keys, or values, are being copied.
+  __device__ int key_box() const { return tables_[key_slot_].box; }
+  __device__ int value_box() const { return tables_[value_slot_].box; }
 
   // Tells whether there are stages before the one from `first` on.
   __device__ bool has_more(int first) const { return first > begin_; }
@@ -107,20 +112,33 @@ class StageRows {
  private:
   struct Found {
     typename Rows::Row row;
+    int box;
 
-    __device__ void keep(Rows& rows, int thread) const {
-      if (thread < Tile::kKeys) rows.rows[thread] = row;
+    __device__ void keep(Table& table, int thread) const {
+      if (thread < Tile::kKeys) table.rows.rows[thread] = row;
+      if (Tile::kRuns && thread == 0) table.box = box;
     }
   };
 
   __device__ Found look_up(int first) const {
-    return {Rows::look_up(problem_.keys, start_, first + thread_, end_, head_)};
+    return {Rows::look_up(problem_.keys, start_, first + thread_, end_, head_), box_of(first)};
+  }
+
+  // By the first thread: the token from which on one run has all keys of the stage.
+  __device__ int box_of(int first) const {
+    if constexpr (Tile::kRuns) {
+      if (thread_ == 0 && is_whole(first)) {
+        const auto found = problem_.keys.find_in_run(start_, first);
+        if (found.left >= Tile::kKeys) return found.token;
+      }
+    }
+    return -1;
   }
 
   __device__ static void advance(int& slot) { slot = slot == 2 ? 0 : slot + 1; }
 
   const Problem<Config>& problem_;
-  Rows (&rows_)[3];
+  Table (&tables_)[3];
   int thread_;
   int key_slot_ = 0;
   int value_slot_ = 0;
@@ -152,7 +170,7 @@ class GatherLoader {
   static constexpr int kArrivals = kThreads;
 
   __device__ GatherLoader(Shared<Tile>& shared, const Problem<Config>& problem)
-      : shared_(shared), rows_(problem, shared.loader.rows, static_cast<int>(threadIdx.x)) {}
+      : shared_(shared), rows_(problem, shared.loader.tables, static_cast<int>(threadIdx.x)) {}
 
   __device__ void begin(const Work& work) { rows_.begin(work); }
   __device__ void find(int) const {}
@@ -169,7 +187,7 @@ class GatherLoader {
     });
   }
 
- private:
+ protected:
   template <int kDim, typename From>
   __device__ __forceinline__ void copy(unsigned char* stage, device::Mbarrier& full, int first,
                                        From from) const {

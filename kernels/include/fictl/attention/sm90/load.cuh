@@ -176,7 +176,7 @@ __device__ __forceinline__ void produce(Shared<Tile>& shared, const Problem<Conf
   device::RingPosition<Tile::kStages> key_at;
   device::RingPosition<Tile::kStages> value_at;
   device::pdl_wait();
-  const WorkOrder order(
+  const WorkOrder<Config::Keys::kItemNamesHead> order(
       problem.items, problem.item_count, problem.kv_heads,
       (Tile::kDim + Tile::kValueDim) * static_cast<int>(sizeof(typename Config::Keys::Element)),
       problem.causal);

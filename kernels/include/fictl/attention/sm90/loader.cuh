@@ -5,6 +5,7 @@
 
 #include <fictl/attention/sm90/gather.cuh>
 #include <fictl/attention/sm90/load.cuh>
+#include <fictl/attention/sm90/runs.cuh>
 #include <fictl/attention/sm90/transpose.cuh>
 #include <fictl/attention/sm90/widen.cuh>
 
@@ -14,13 +15,17 @@ template <typename Tile>
 using Loader = std::conditional_t<
     Tile::kFp8, TransposingLoader<Tile>,
     std::conditional_t<Tile::kWidens, WideningLoader<Tile>,
-                       std::conditional_t<Tile::kGathers, GatherLoader<Tile>, BoxLoader<Tile>>>>;
+                       std::conditional_t<Tile::kRuns, RunLoader<Tile>,
+                                          std::conditional_t<Tile::kGathers, GatherLoader<Tile>,
+                                                             BoxLoader<Tile>>>>>;
 
 template <typename Tile, typename Config>
 __device__ Loader<Tile> make_loader(Shared<Tile>& shared, const Problem<Config>& problem,
                                     const Loads& loads, const CUtensorMap& k_map,
                                     const CUtensorMap& v_map) {
-  if constexpr (Tile::kGathers) {
+  if constexpr (Tile::kRuns) {
+    return Loader<Tile>(shared, problem, k_map, v_map);
+  } else if constexpr (Tile::kGathers) {
     return Loader<Tile>(shared, problem);
   } else {
     return Loader<Tile>(problem, loads, k_map, v_map);

@@ -1,7 +1,7 @@
 // Tensor maps of queries, keys and values, made on the host: boxes are panels of 64 dims.
 //
 //   queries        {dim, head, token}         box {64, group, tokens of a tile}
-//   ragged keys    {dim, head, token}         box {64, 1, keys of a stage}
+//   ragged keys    {dim, head, token}         box {64, 1, keys of a stage}; keys in runs, too
 //   paged keys     {dim of a panel, slot of 8, panel of all heads, 8 slots, page}
 //                                             box {64, 8, panels of a head, 8 slots ..., 1}
 //
@@ -85,6 +85,10 @@ void plan_boxes(const RaggedKeys<T>&, int, Loads* loads) {
   loads->box_rows = Tile::kKeys;
 }
 template <typename Tile, typename T>
+void plan_boxes(const RunKeys<T>&, int, Loads* loads) {
+  loads->box_rows = Tile::kKeys;
+}
+template <typename Tile, typename T>
 void plan_boxes(const PagedKeys<T>& keys, int heads, Loads* loads) {
   const int k = head_panels(keys.k, Tile::kDim, heads);
   const int v = head_panels(keys.v, Tile::kValueDim, heads);
@@ -100,6 +104,11 @@ cudaError_t map_keys(const RaggedKeys<T>& keys, int heads, const Extents& extent
   const cudaError_t status = map_heads(keys.k, Tile::kDim, heads, extents.keys, 1, Tile::kKeys, k);
   if (status != cudaSuccess) return status;
   return map_heads(keys.v, Tile::kValueDim, heads, extents.keys, 1, Tile::kKeys, v);
+}
+template <typename Tile, typename T>
+cudaError_t map_keys(const RunKeys<T>& keys, int heads, const Extents& extents, const Loads& loads,
+                     CUtensorMap* k, CUtensorMap* v) {
+  return map_keys<Tile>(RaggedKeys<T>{keys.k, keys.v}, heads, extents, loads, k, v);
 }
 template <typename Tile, typename T>
 cudaError_t map_keys(const PagedKeys<T>& keys, int heads, const Extents& extents,

@@ -23,22 +23,26 @@ namespace fictl::attention::sm90 {
 // same time: with few heads at once, L2 serves several SMs by one read.
 __device__ constexpr int section_bytes(bool causal) { return causal ? 32 << 20 : 4 << 20; }
 
+//
+// Items that name their heads, with kNamesHead, run as they come.
+template <bool kNamesHead>
 class WorkOrder {
  public:
   // `key_bytes`: of one head's key and value.
   __device__ WorkOrder(const Item* items, int item_count, int kv_heads, int key_bytes, bool causal)
-      : items_(items), item_count_(item_count), kv_heads_(kv_heads) {
+      : items_(items), item_count_(item_count), kv_heads_(kNamesHead ? 1 : kv_heads) {
     // The first item is of the longest request.
     const int tokens = section_bytes(causal) / key_bytes;
-    together_ = min(max(tokens / max(items[0].kv_len, 1), 1), kv_heads);
+    together_ = min(max(tokens / max(items[0].kv_len, 1), 1), kv_heads_);
     // Sections of even heads: 5 of 8 would leave one of 3.
-    const int sections = (kv_heads + together_ - 1) / together_;
-    together_ = (kv_heads + sections - 1) / sections;
+    const int sections = (kv_heads_ + together_ - 1) / together_;
+    together_ = (kv_heads_ + sections - 1) / sections;
   }
 
   __device__ int count() const { return item_count_ * kv_heads_; }
 
   __device__ Work work(int index) const {
+    if constexpr (kNamesHead) return {without_counts(items_[index]), items_[index].request};
     const int tiles = item_count_ * together_;  // of a section
     const int first = index / tiles * together_;
     const int within = index % tiles;

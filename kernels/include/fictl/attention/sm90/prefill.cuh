@@ -32,7 +32,7 @@
 namespace fictl::attention {
 
 template <typename Config>
-__global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, 1)
+__global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, sm90::Tile<Config>::kBlocks)
     PrefillSm90Kernel(const __grid_constant__ CUtensorMap q_map,
                       const __grid_constant__ CUtensorMap k_map,
                       const __grid_constant__ CUtensorMap v_map,
@@ -48,6 +48,7 @@ __global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, 1)
   Shared& shared = *reinterpret_cast<Shared*>(
       dynamic_shared + (misaligned == 0 ? 0 : sm90::kPatternBytes - misaligned));
 
+  device::share_registers<Tile::kBlocks>();
   const int role = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / device::kWarpgroup, 0);
   if (threadIdx.x == 0) {
     shared.work_ring.init(Tile::kConsumerWarps);
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, 1)
     shared.key_ring.init(Tile::kConsumerWarps, Loader::kArrivals);
     shared.value_ring.init(Tile::kConsumerWarps, Loader::kArrivals);
     device::prefetch_tensor_map(q_map);
-    if constexpr (!Tile::kGathers) {
+    if constexpr (Tile::kBoxes) {
       device::prefetch_tensor_map(k_map);
       device::prefetch_tensor_map(v_map);
     }
@@ -79,7 +80,7 @@ __global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, 1)
 }
 
 // For items of as many rows as Config::kRows / group * group; parts of split ones are for
-// MergeParts to merge. `sm_count`: blocks that run at once.
+// MergeParts to merge. As many blocks as `sm_count` SMs run at once.
 template <typename Config>
 cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& extents, int sm_count,
                         cudaStream_t stream, bool pdl) {
@@ -89,7 +90,7 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   sm90::Loads loads = {};
   loads.tile_rows = Tile::kRows / group * group;
   loads.box_rows = 1;
-  if constexpr (!Tile::kGathers) sm90::plan_boxes<Tile>(problem.keys, problem.kv_heads, &loads);
+  if constexpr (Tile::kBoxes) sm90::plan_boxes<Tile>(problem.keys, problem.kv_heads, &loads);
 
   // Tensors without elements have no map, and nothing of them is loaded.
   CUtensorMap maps[3] = {};
@@ -98,7 +99,7 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
     status = sm90::map_heads(problem.q, Tile::kDim, problem.kv_heads * group, extents.queries,
                              group, Tile::kRows / group, &maps[0], Tile::kPanelDims);
   }
-  if constexpr (!Tile::kGathers) {
+  if constexpr (Tile::kBoxes) {
     if (extents.keys > 0 && status == cudaSuccess) {
       status =
           sm90::map_keys<Tile>(problem.keys, problem.kv_heads, extents, loads, &maps[1], &maps[2]);
@@ -106,9 +107,9 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   }
   if (status != cudaSuccess) return status;
 
-  const int64_t tiles = int64_t{problem.item_count} * problem.kv_heads;
+  const int64_t most = int64_t{std::max(sm_count, 1)} * Tile::kBlocks;
   device::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(std::min<int64_t>(tiles, std::max(sm_count, 1))));
+  config.grid = dim3(static_cast<unsigned>(std::min<int64_t>(blocks_of(problem), most)));
   config.block = dim3(Tile::kThreads);
   config.stream = stream;
   config.shared_bytes = sizeof(sm90::Shared<Tile>) + sm90::kPatternBytes;

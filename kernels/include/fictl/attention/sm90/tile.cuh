@@ -45,6 +45,11 @@ constexpr bool kIsPaged = false;
 template <typename T>
 constexpr bool kIsPaged<PagedKeys<T>> = true;
 
+template <typename Keys>
+constexpr bool kIsRuns = false;
+template <typename T>
+constexpr bool kIsRuns<RunKeys<T>> = true;
+
 // Where the rows of a stage's keys, or values, are.
 template <int kPanels_, int kKeys, int kRow, bool kGroups>
 struct StageLayout {
@@ -71,7 +76,10 @@ struct Tile {
   static_assert(!kFp8 || std::is_same_v<Q, typename Config::Keys::Element>, "all of one type");
   // Keys and values of 8 bits for queries of 16 are converted on that way.
   static constexpr bool kWidens = sizeof(typename Config::Keys::Element) < sizeof(Q);
-  static constexpr bool kGathers = Gathers<Config>::value || kWidens || kFp8;
+  // Stages of keys in runs are boxes where a run has all of them, and copied otherwise.
+  static constexpr bool kRuns = kIsRuns<typename Config::Keys> && !kWidens && !kFp8;
+  static constexpr bool kGathers = Gathers<Config>::value || kWidens || kFp8 || kRuns;
+  static constexpr bool kBoxes = !kGathers || kRuns;  // bulk copies bring keys
   // True where bulk copies bring boxes of pages.
   static constexpr bool kPaged = kIsPaged<typename Config::Keys> && !kGathers;
   static constexpr int kRows = Config::kRows;
@@ -82,8 +90,10 @@ struct Tile {
   static constexpr int kConsumers = kRows / device::kWgmmaM;  // warpgroups of 64 rows
   static constexpr int kConsumerWarps = kConsumers * 4;
   static constexpr int kThreads = (1 + kConsumers) * device::kWarpgroup;
-  static_assert(kRows % device::kWgmmaM == 0 && (kConsumers == 2 || kConsumers == 3),
-                "two or three warpgroups have 64 rows each");
+  static_assert(kRows % device::kWgmmaM == 0 && kConsumers >= 1 && kConsumers <= 3,
+                "up to three warpgroups have 64 rows each");
+  // A warpgroup of its own leaves room for another block, whose products hide its softmax.
+  static constexpr int kBlocks = kConsumers == 1 ? 2 : 1;
 
   // Rows of queries and keys are in panels of 128 bytes, or of 64 where they have no more.
   static constexpr int kRow = kDim * static_cast<int>(sizeof(Q)) == 64 ? 64 : kRowBytes;
@@ -92,15 +102,18 @@ struct Tile {
   static_assert(kDim % kPanelDims == 0 && kValueDim % kPanel == 0, "whole panels");
   static_assert(kKeys % 16 == 0 && kKeys <= 256, "keys of a stage: 16 to a step of the values");
 
-  // Registers a thread: the sum over the warpgroups is at most 504 for three of them, 512 for four.
+  // Registers a thread: the sum over the warpgroups is at most 504 for three of them, 512 for four,
+  // and 256 for two, of which there are two blocks.
   // Conversions and permutations take more than copies, where the consumers leave it.
   static constexpr bool kMoreToProducer = kWidens || (kFp8 && (kValueDim <= 64 || kKeys <= 64));
-  static constexpr int kProducerRegisters = kConsumers == 2 ? (kMoreToProducer ? 56 : 40) : 32;
-  static constexpr int kConsumerRegisters = kConsumers == 2 ? (kMoreToProducer ? 224 : 232) : 160;
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kMoreToProducer ? 56 : 40;
+  static constexpr int kConsumerRegisters = kConsumers == 1   ? 256 - kProducerRegisters
+                                            : kConsumers == 2 ? (kMoreToProducer ? 224 : 232)
+                                                              : 160;
 
   // The warpgroups take turns at issuing products, so that the softmax of one lies under
   // the products of the other. Sums of more dims leave the tensor cores no gap to fill.
-  static constexpr bool kPingPong = kValueDim <= 128;
+  static constexpr bool kPingPong = kValueDim <= 128 && kConsumers > 1;
 
   static constexpr int kQueryPanel = kRows * kRow;
   static constexpr int kOutPanel = kRows * kRowBytes;
@@ -119,7 +132,7 @@ struct Tile {
   static constexpr int kLoaderBytes = kStagingBuffers * kStagingBytes + kRowTables * kKeys * 16;
 
   // Outputs that lie where the queries were keep the next tile's queries waiting.
-  static constexpr int kRoom = kSharedBytes - 2 * kPatternBytes - kLoaderBytes;
+  static constexpr int kRoom = kSharedBytes / kBlocks - 2 * kPatternBytes - kLoaderBytes;
   static constexpr bool kOutsApart = kQueryBytes + kRingBytes + kOutBytes <= kRoom;
   static_assert(kQueryBytes + kRingBytes <= kRoom, "the tile does not fit shared memory");
   static_assert(kOutsApart || kOutBytes <= kQueryBytes, "outputs fit where the queries were");
@@ -131,11 +144,19 @@ struct Work {
   int kv_head;
 };
 
+// Starts of the rows of a stage; `box`: the token of the first, if a bulk copy can bring them
+// all, or -1.
+template <typename Tile>
+struct StageTable {
+  KeyRows<typename Tile::Config::Keys, Tile::kKeys> rows;
+  int box;
+};
+
 // Shared memory of loaders that copy rows.
 template <typename Tile, bool kGathers = Tile::kGathers>
 struct LoaderShared {
   uint4 staging[Tile::kStagingBuffers][Tile::kStagingBytes == 0 ? 1 : Tile::kStagingBytes / 16];
-  KeyRows<typename Tile::Config::Keys, Tile::kKeys> rows[3];
+  StageTable<Tile> tables[3];
   int next;  // tile of work
 };
 template <typename Tile>

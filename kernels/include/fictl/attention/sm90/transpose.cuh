@@ -24,7 +24,7 @@ class TransposingLoader {
   static constexpr int kArrivals = kThreads;
 
   __device__ TransposingLoader(Shared<Tile>& shared, const Problem<Config>& problem)
-      : shared_(shared), rows_(problem, shared.loader.rows, static_cast<int>(threadIdx.x)) {}
+      : shared_(shared), rows_(problem, shared.loader.tables, static_cast<int>(threadIdx.x)) {}
 
   __device__ void begin(const Work& work) { rows_.begin(work); }
   __device__ void find(int) const {}

@@ -103,7 +103,7 @@ class WideningLoader {
 
   __device__ WideningLoader(Shared<Tile>& shared, const Problem<Config>& problem)
       : shared_(shared),
-        rows_(problem, shared.loader.rows, static_cast<int>(threadIdx.x)),
+        rows_(problem, shared.loader.tables, static_cast<int>(threadIdx.x)),
         narrow_(static_cast<int>(threadIdx.x)) {}
 
   __device__ void begin(const Work& work) {
