@@ -66,6 +66,7 @@ def attend_one(
         masked=mask is not None,
         has_variant=variant is not None,
         why=why,
+        argument="q",
     )
     counts = attention.plan(work)
     if mask is not None:
