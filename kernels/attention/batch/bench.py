@@ -17,7 +17,7 @@ _PAGE = 16
 
 
 def cases() -> Iterator[Case]:
-    yield _case(11, 4, 9, 4, (4, 2), 64)
+    yield _case(7, 3, 5, 4, (2, 1), 64)
     yield _case(50, 3, 12, 4, (6, 2), 64)
     # Requests that decode, and one of 512 or 2048 queries.
     for queries, requests, keys in ((512, 64, 8192), (2048, 128, 4096), (0, 128, 8192)):
