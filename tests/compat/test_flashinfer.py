@@ -58,13 +58,16 @@ def test_a_method_takes_the_arguments_that_flashinfer_s_takes(
 
 
 def _compare(signature: inspect.Signature, theirs: list[list[Any]]) -> None:
-    """In their order, with their defaults; what is more comes by name only, after theirs."""
+    """In their order, with their defaults; what is more comes by name only, after theirs.
+
+    The scales of fp8 come by their place, too: FlashInfer has *args there.
+    """
     ours = {n: p for n, p in signature.parameters.items() if p.kind is not p.VAR_POSITIONAL}
     kept = {each: _text(ours[each]) for each, *_ in theirs if each in ours and each != BACKEND}
     assert kept == {each: _default(text) for each, text, *_ in theirs if each != BACKEND}
     in_order = [each for each, _, *named in theirs if not named]
     assert [*ours][: len(in_order)] == in_order
-    known = {each for each, *_ in theirs}
+    known = {each for each, *_ in theirs} | {"scale_q", "scale_k", "scale_v"}
     assert all(p.kind is p.KEYWORD_ONLY for n, p in ours.items() if n not in known)
 
 

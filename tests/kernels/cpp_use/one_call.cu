@@ -87,7 +87,7 @@ static bool single(int qo_len, int kv_len, attention::CallOptions options, doubl
   options.lse = numbers<float>(size_t{kHeads} * qo_len, 5);
   const attention::SingleSizes sizes = {kHeads, kKvHeads, kv_len, qo_len};
   const auto bend = static_cast<float>(cap);
-  const attention::SoftCap soft_cap = {{}, bend, 2.88539008f / (cap > 0 ? bend : 1)};
+  const attention::SoftCap soft_cap = {{}, bend, 1 / (cap > 0 ? bend : 1)};
   cudaError_t status;
   if constexpr (kRows == 16) {
     status =
