@@ -45,7 +45,7 @@ def test_the_backend_of_attention_is_what_plans_choose(
     from fictl.kernels.attention._backends import PREFILL
 
     monkeypatch.setenv("FICTL_DEVICE", "emu")
-    chosen = PREFILL.choose("op", CPU, "auto", *dims, 1, mode.name, q, q, False).backend
+    chosen = PREFILL.choose("op", CPU, "auto", *dims, 1, mode.name, q, False).backend
     words = (mode.value, False, False, q, q)
     qk, vo = dims
     found = utils.determine_attention_backend(CPU, *words, head_dim_qk=qk, head_dim_vo=vo)

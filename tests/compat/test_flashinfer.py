@@ -31,6 +31,8 @@ METHODS = [
 ]
 # Its default names a library that FlashInfer brings.
 BACKEND = "backend"
+# Arguments of run() that FlashInfer takes as *args.
+BY_ARGS = {"scale_q", "scale_k", "scale_v"}
 
 
 @pytest.mark.parametrize(("module", "name"), ALL, ids=[name for _, name in ALL])
@@ -64,7 +66,7 @@ def _compare(signature: inspect.Signature, theirs: list[list[Any]]) -> None:
     assert kept == {each: _default(text) for each, text, *_ in theirs if each != BACKEND}
     in_order = [each for each, _, *named in theirs if not named]
     assert [*ours][: len(in_order)] == in_order
-    known = {each for each, *_ in theirs}
+    known = {each for each, *_ in theirs} | BY_ARGS
     assert all(p.kind is p.KEYWORD_ONLY for n, p in ours.items() if n not in known)
 
 
