@@ -68,26 +68,41 @@ class PlannedBackends:
         self.words = (AUTO, *(names or {}))
 
     def choose(
-        self, op: str, device: torch.device, asked: str = AUTO, *facts: Any
+        self,
+        op: str,
+        device: torch.device,
+        asked: str = AUTO,
+        *facts: Any,
+        argument: str = "device",
     ) -> PlannedChoice:
-        """Choose the backend of a plan; raise an error with all reasons if none runs."""
+        """Choose the backend of a plan; raise an error with all reasons if none runs.
+
+        argument: name of the tensor whose device it is, for the error about another device.
+        """
         key = (device, asked, facts)
         choice = self._remembered.get(key)
         if choice is None:
-            choice = self._chosen(op, device, asked, facts)
+            choice = self._chosen(op, device, asked, facts, argument)
             if len(self._remembered) >= _MOST:
                 self._remembered.clear()
             self._remembered[key] = choice
         return choice
 
-    def explain(self, op: str, device: torch.device, asked: str = AUTO, *facts: Any) -> Explanation:
+    def explain(
+        self,
+        op: str,
+        device: torch.device,
+        asked: str = AUTO,
+        *facts: Any,
+        argument: str = "device",
+    ) -> Explanation:
         """Explain the choice, with a verdict for every backend that the word `asked` stands for."""
         order = self._orders.get(asked)
         if order is None:
             known = ", ".join(word for word in self._orders if word != AUTO)
             raise InvalidValue(f"{op}: unknown backend {asked!r}", f"one of {known} or auto")
         named = dict(zip(self._facts, facts, strict=True))
-        verdicts = tuple(self._verdict(op, name, device, named) for name in order)
+        verdicts = tuple(self._verdict(op, name, device, named, argument) for name in order)
         suitable = tuple(verdict.backend for verdict in verdicts if verdict.accepted)
         why = self._reason(asked, verdicts)
         return Explanation(
@@ -95,20 +110,20 @@ class PlannedBackends:
         )
 
     def _chosen(
-        self, op: str, device: torch.device, asked: str, facts: Sequence[Any]
+        self, op: str, device: torch.device, asked: str, facts: Sequence[Any], argument: str
     ) -> PlannedChoice:
-        explanation = self.explain(op, device, asked, *facts)
+        explanation = self.explain(op, device, asked, *facts, argument=argument)
         if not explanation.runs:
             raise BackendRefused(explanation)
         return PlannedChoice(explanation.backend, explanation.why)
 
     def _verdict(
-        self, op: str, name: str, device: torch.device, facts: Mapping[str, Any]
+        self, op: str, name: str, device: torch.device, facts: Mapping[str, Any], argument: str
     ) -> Verdict:
         need = self._needs[name]
         reason = ""
         if need.archs:
-            place: Placement = device_placement(op, "device", device)
+            place: Placement = device_placement(op, argument, device)
             reason = need.misfit(place)
         return Verdict(name, reason or need.objection(facts))
 

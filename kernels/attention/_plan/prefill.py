@@ -24,8 +24,9 @@ def prefill_work(
     masked: bool,
     has_variant: bool,
     why: str,
+    argument: str = "float_workspace_buffer",
 ) -> Work:
-    """Choose the kernel that `asked` stands for, and its tile."""
+    """Choose the kernel that `asked` stands for, and its tile. `argument` is what is on `device`."""
     dims = (chosen.head_dim, chosen.head_dim_v)
     choice = PREFILL.choose(
         op,
@@ -37,6 +38,7 @@ def prefill_work(
         chosen.kv,
         # Who asks for a kernel gets it for few queries, too.
         asked == AUTO and queries * chosen.group <= FEW_ROWS * lengths.requests,
+        argument=argument,
     )
     work = Work(lengths, chosen, 0, masked, f"{why}; {choice.why}", choice.backend)
     if choice.backend == "sm80":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
@@ -78,8 +79,11 @@ def _workspace(device: torch.device) -> torch.Tensor:
 def _attended(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor
 ) -> Callable[[], torch.Tensor]:
-    """Attend (heads, tokens, dim) under a dense mask (1 or heads, queries, keys)."""
-    empty = ~mask.any(-1, keepdim=True)
+    """Attend (heads, tokens, dim) under a dense mask (1 or heads, queries, keys).
+
+    The mask is bool, or what is added to scores.
+    """
+    empty = ~(mask if mask.dtype is torch.bool else mask > -math.inf).any(-1, keepdim=True)
     some = bool(empty.any())
 
     def run() -> torch.Tensor:
@@ -113,13 +117,13 @@ def _dense_rows(
         raise NotImplementedError("only of whole blocks")
     _check_room(M * N)
     rows = torch.arange(M // R, device=q.device).repeat_interleave(indptr.diff())
-    blocks = torch.zeros((M // R, N // C), dtype=torch.bool, device=q.device)
-    if len({*(rows * (N // C) + indices).tolist()}) < len(indices):
-        raise NotImplementedError("a dense mask has no block twice")
-    blocks[rows, indices.long()] = True
+    # A block that a row selects twice counts twice: its scores have the logarithm of 2 added.
+    blocks = torch.zeros((M // R, N // C), device=q.device)
+    blocks.index_put_((rows, indices.long()), torch.ones((), device=q.device), accumulate=True)
     dense = blocks.repeat_interleave(R, 0).repeat_interleave(C, 1)
     by_head = [x.transpose(0, 1) for x in (q, k, v)]
-    run = _attended(by_head[0], by_head[1], by_head[2], dense[None])
+    mask = dense.log().to(q.dtype) if bool((dense > 1).any()) else dense > 0
+    run = _attended(by_head[0], by_head[1], by_head[2], mask[None])
     return lambda: run().transpose(0, 1)
 
 

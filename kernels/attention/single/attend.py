@@ -108,6 +108,7 @@ def _plan_one(
             masked=masked,
             has_variant=attention.has_variant,
             why=why,
+            argument="q",
         )
         attention.plan(work)
 

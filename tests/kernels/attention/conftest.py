@@ -23,6 +23,8 @@ def tensor_cores(monkeypatch: pytest.MonkeyPatch) -> Kernel:
     monkeypatch.setattr(decode.BatchDecodeWithPagedKVCacheWrapper, "tensor_cores", kernel)
     monkeypatch.setattr(single, "_KERNEL", kernel)
     monkeypatch.setattr(attention, "blocks_at_once", lambda *_: 8)
+    # Plans of tensors on the CPU are for the emulated device, also where there is a GPU.
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
     return kernel
 
 
