@@ -31,6 +31,8 @@ METHODS = [
 ]
 # Its default names a library that FlashInfer brings.
 BACKEND = "backend"
+# Arguments of run() that FlashInfer takes as *args.
+BY_ARGS = {"scale_q", "scale_k", "scale_v"}
 
 
 @pytest.mark.parametrize(("module", "name"), ALL, ids=[name for _, name in ALL])
@@ -58,16 +60,13 @@ def test_a_method_takes_the_arguments_that_flashinfer_s_takes(
 
 
 def _compare(signature: inspect.Signature, theirs: list[list[Any]]) -> None:
-    """In their order, with their defaults; what is more comes by name only, after theirs.
-
-    The scales of fp8 come by their place, too: FlashInfer has *args there.
-    """
+    """In their order, with their defaults; what is more comes by name only, after theirs."""
     ours = {n: p for n, p in signature.parameters.items() if p.kind is not p.VAR_POSITIONAL}
     kept = {each: _text(ours[each]) for each, *_ in theirs if each in ours and each != BACKEND}
     assert kept == {each: _default(text) for each, text, *_ in theirs if each != BACKEND}
     in_order = [each for each, _, *named in theirs if not named]
     assert [*ours][: len(in_order)] == in_order
-    known = {each for each, *_ in theirs} | {"scale_q", "scale_k", "scale_v"}
+    known = {each for each, *_ in theirs} | BY_ARGS
     assert all(p.kind is p.KEYWORD_ONLY for n, p in ours.items() if n not in known)
 
 

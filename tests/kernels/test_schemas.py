@@ -26,6 +26,10 @@ OTHERS = {
     "fused_rmsnorm_silu_fp4": {"out", "block_scale"},
     "segment_sum": {"out"},
     "router": {"out"},
+    # Plans of blocks, in memory of the wrapper's.
+    "list_mask": set(),
+    "share_mask": set(),
+    "plan_rows": set(),
 }
 # Of the host alone: torch sees no call of it.
 ON_THE_HOST = {"plan", "per_tensor_quant_fp8_workspace", "dense_workspace"}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _HOPPER = (9, 0)
 _FA3_HEAD_DIMS = ((64, 64), (128, 128), (192, 128), (256, 256))  # of keys, and of values
-_FA3_FP8_HEAD_DIMS = ((64, 64), (128, 128))
+_MOST_OF_EIGHTHS = 128  # dims of heads whose keys are of 8 bits, and their values as long
 
 __all__ = [
     "MaskMode",
@@ -67,8 +67,7 @@ def determine_attention_backend(
     qk, vo = head_dim_qk or head_dim_vo, head_dim_vo or head_dim_qk
     if qk is not None and vo is not None:
         fits = fits and is_fa3_prefill_head_dim_supported(qk, vo)
-        if dtype_kv.itemsize == 1:
-            fits = fits and (qk, vo) in _FA3_FP8_HEAD_DIMS
+        fits = fits and (dtype_kv.itemsize > 1 or qk == vo <= _MOST_OF_EIGHTHS)
     return "fa3" if fits and get_compute_capability(device) == _HOPPER else "fa2"
 
 
@@ -80,7 +79,7 @@ def is_fa3_backend_supported(
     dtype_kv: torch.dtype,
 ) -> bool:
     """Tell whether Hopper's kernels take the call: they do not rotate."""
-    return pos_encoding_mode != PosEncodingMode.ROPE_LLAMA.value
+    return pos_encoding_mode != PosEncodingMode.ROPE_LLAMA.value and dtype_q.itemsize <= 2
 
 
 def is_fa3_prefill_head_dim_supported(head_dim_qk: int, head_dim_vo: int) -> bool:

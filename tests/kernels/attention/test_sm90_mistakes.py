@@ -43,7 +43,7 @@ MISTAKES = (
     Mistake(
         "consume.cuh", "Tile::kConsumers - 1) next_.arrive();", "1000) next_.arrive();", "deadlock"
     ),
-    Mistake("tile.cuh", "? 224 : 232) : 160;", "? 224 : 240) : 160;", "register-pool"),
+    Mistake("tile.cuh", "? 224 : 232)", "? 224 : 240)", "register-pool"),
 )
 TOGETHER = "device::NamedBarrier{kProducerBarrier, %s}.sync();"
 # Of the loaders whose warpgroup copies keys: of 16 bits in pages of any size, of 8 bits under
