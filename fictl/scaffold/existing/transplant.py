@@ -50,10 +50,10 @@ class Transplant:
             # From outside of fictl, its names have to be asked for.
             is_header = path.is_relative_to(project.include)
             asked = "namespace device = fictl::device;" if is_header else "using namespace fictl;"
-            opening = rf"^(namespace {self.name}::\w+ \{{\n)(\n?)"
+            opening = rf"^(namespace {self.name}::[\w:]+ \{{\n)(\n?)"
             text = re.sub(opening, rf"\1\2{asked}\n\2", text, count=1, flags=re.MULTILINE)
             # A namespace of one declaration is closed without its name.
-            closing = rf"(^namespace ({self.name}::\w+) \{{\n[^{{}}]*\}})$"
+            closing = rf"(^namespace ({self.name}::[\w:]+) \{{\n[^{{}}]*\}})$"
             text = re.sub(closing, r"\1  // namespace \2", text, count=1, flags=re.MULTILINE)
         return text
 
