@@ -58,6 +58,20 @@ def test_pages_of_any_size(
     assert_attends(attend(batch, batch.cache(), **options), batch.expected(**options), batch)
 
 
+@pytest.mark.parametrize("layout", ["NHD", "HND"])
+def test_heads_that_are_not_whole_panels_apart(layout: str, random: Random, device: str) -> None:
+    """A box has all dims of 16 slots there, or 8 slots of 64 dims: results are the same."""
+    shape = Shape(64, 4, 2, page_size=16, layout=layout)
+    batch = drawn(shape, random, device)
+    cache = batch.cache()
+    apart = torch.empty((*cache.shape[:-1], 72), dtype=cache.dtype, device=cache.device)[..., :64]
+    apart.copy_(cache)
+    found = attend(batch, apart, causal=True)
+    assert_attends(found, batch.expected(causal=True), batch)
+    for part, expected in zip(found, attend(batch, cache, causal=True), strict=True):
+        assert torch.equal(part, expected)
+
+
 @pytest.mark.parametrize(
     ("dim", "dtype", "narrow"),
     [
