@@ -44,7 +44,7 @@ def prefill_work(
     if choice.backend == "sm80":
         rows = tile_rows(queries, lengths.requests, chosen.group, *dims, device)
         return work._replace(rows=rows)
-    is_plain = chosen.soft_cap == 0.0 and chosen.positions == "NONE" and chosen.kv == chosen.q
+    is_plain = chosen.soft_cap == 0.0 and chosen.positions == "NONE"
     tile = choose(
         *dims,
         group=chosen.group,

@@ -70,8 +70,9 @@ void plan_rows(std::string op, View workspace_items, View workspace_lists, View 
     check_numbers(name, "mask_starts", *mask_starts, fictl::kInt64, workspace_fault);
   }
   if (mask.has_value()) check_numbers(name, "mask", *mask, fictl::kBool, workspace_fault);
-  if (packed.has_value())
+  if (packed.has_value()) {
     check_numbers(name, "packed_mask", *packed, fictl::kUInt8, workspace_fault);
+  }
   fictl::call(name, workspace_fault, fictl::attention::plan_rows, workspace_items, workspace_lists,
               workspace_fault, indptr, indices, fictl::pointer(mask_starts), fictl::pointer(mask),
               fictl::pointer(packed), block_rows, block_cols, col_blocks, heads, rows, group,

@@ -40,7 +40,10 @@ def attend(
     soft_cap: float = 0.0,
     copied: torch.Tensor | None = None,
 ) -> Sums:
-    """What a kernel does with a list of work; `copied` is the list on the host, and that on the device holds nothing yet."""
+    """Run a kernel over a list of work.
+
+    `copied` is the list on the host; that on the device holds nothing yet.
+    """
     batch, shape = work.batch, work.batch.shape
     kernel = BY_TENSOR_CORES if config.tensor_cores else BY_CUDA_CORES
     if config.paged:

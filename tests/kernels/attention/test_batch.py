@@ -1,4 +1,4 @@
-"""What the trace of BatchAttention cannot say: any mixture, pages, groups, and refusals."""
+"""Tests of BatchAttention beside its trace: any mixture, pages, groups, and refusals."""
 
 from __future__ import annotations
 

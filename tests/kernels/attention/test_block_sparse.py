@@ -1,4 +1,4 @@
-"""What the traces of block-sparse attention cannot say: any masks, late reasons, and refusals."""
+"""Tests of block-sparse attention beside its traces: any masks, late reasons, and refusals."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def test_scores_of_a_block_may_be_masked(
 
 
 def test_a_mask_may_be_packed(device: str) -> None:
-    """Of each row of blocks the scores in their order, from a byte of its own on."""
+    """Bits are the scores of a row of blocks in their order; each row begins with a byte."""
     matrix = Matrix(6, device, (3, 5), (7, 8), has_mask=True)
     indptr, _, mask = matrix.drawn
     parts = mask.split(indptr.diff().tolist())

@@ -1,4 +1,4 @@
-"""What the traces of POD cannot say: masks, sums, plans again, and refusals."""
+"""Tests of POD beside its traces: masks, sums, plans again, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the trace of causal attention with ranges cannot say: windows, sums, and refusals."""
+"""Tests of causal attention with ranges beside its trace: windows, sums, and refusals."""
 
 from __future__ import annotations
 

@@ -190,10 +190,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   using Stage = Stages<Tile, kMajorX, kMajorY>;
   using Shared = SharedTiles<Stage>;
   extern __shared__ unsigned char dynamic_shared[];
-  // The launch asks for a pattern more than there is, so that the tiles can begin at one.
-  const uint32_t misaligned = device::shared_address(dynamic_shared) % kPatternBytes;
-  Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared +
-                                              (misaligned == 0 ? 0 : kPatternBytes - misaligned));
+  Shared& shared = device::from_pattern<Shared>(dynamic_shared);
 
   const int role = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / device::kWarpgroup, 0);
   const int rank = Tile::kClusterBlocks == 1 ? 0 : device::Cluster::rank();
@@ -261,11 +258,6 @@ WorkPlan plan_work(int64_t tiles, int steps, int sm_count, int parts) {
   return {tiles, whole, steps, std::min(most, std::max(whole, divided))};
 }
 
-// A stride that a map accepts: that of a dimension of one element may be anything.
-inline int64_t usable_stride(int64_t extent, int64_t stride) {
-  return extent > 1 ? stride : int64_t{kPanelK};
-}
-
 }  // namespace sm90
 
 // Tells whether the copy engine can address a matrix: the base and all strides are multiples of 16
@@ -328,7 +320,7 @@ cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, in
       Stages<Tile, kMajorX, kMajorY>::kBytes - (Tile::kX - x_rows) * Tile::kPanelsK * kRowBytes;
   arguments.x_repeats = (kExchanged ? p.b_batch : p.a_batch) == 0;
   arguments.y_repeats = (kExchanged ? p.a_batch : p.b_batch) == 0;
-  arguments.d = {p.d, p.m, p.n, sm90::usable_stride(p.m, p.d_row), p.d_batch};
+  arguments.d = {p.d, p.m, p.n, device::usable_stride(p.m, p.d_row), p.d_batch};
   // A bulk store of a panel would write the columns between this tile's last one and the panel's.
   arguments.d.aligned = bulk_addressable(p.d, p.m, p.d_row, p.batch, p.d_batch);
   // It writes whole 16 bytes, also behind the last column.
@@ -339,8 +331,8 @@ cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, in
   const auto operand = [&p](auto major, const T* data, int rows, int64_t row_stride,
                             int64_t k_stride, int64_t batch_stride, int box) {
     constexpr device::Major kMajor = decltype(major)::value;
-    const int64_t stride = kMajor == device::Major::kK ? sm90::usable_stride(rows, row_stride)
-                                                       : sm90::usable_stride(p.k, k_stride);
+    const int64_t stride = kMajor == device::Major::kK ? device::usable_stride(rows, row_stride)
+                                                       : device::usable_stride(p.k, k_stride);
     return operand_map<kMajor>(data, p.batch, rows, p.k, stride, batch_stride, box);
   };
   const int x_box = x_rows / Tile::kClusterY, y_box = Tile::kY / Tile::kClusterX;
@@ -369,7 +361,7 @@ cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, in
   config.grid = dim3(blocks);
   config.block = dim3(Tile::kThreads);
   config.stream = stream;
-  config.shared_bytes = sizeof(SharedTiles<Stages<Tile, kMajorX, kMajorY>>) + kPatternBytes;
+  config.shared_bytes = sizeof(SharedTiles<Stages<Tile, kMajorX, kMajorY>>) + device::kPatternBytes;
   config.cluster = dim3(Tile::kClusterBlocks, 1, 1);
   config.pdl = pdl && !work.divides();  // the flags are set to zero before
   return device::launch<kKernel>(config, maps[0], maps[1], maps[2], arguments);

@@ -5,18 +5,17 @@
 //   kThreads                    of the producer's warpgroup that call it
 //   kArrivals                   that complete `full`
 //   begin(work)                 another tile of work
-//   find(first)                 looks up where the keys from position `first` on are, while the
-//   stage
-//                               may still be in use; then their keys() follow, and after the next
-//                               find() their values(); at the end one find() more
+//   find(first)                 looks up where the keys from position `first` on are; their stage
+//                               may still be in use. Their keys() follow, and after the next
+//                               find() their values(); at the end there is one find() more
 //   keys(stage, full, first)    the stage's keys, which are from position `first` on; `full` is
 //                               complete when they are there
 //   values(stage, full, first)
 //
 //   agree(next)                 the leading thread's number, for all of them
 //
-// BoxLoader is for keys that bulk copies can address: one box for each panel, and page. gather.cuh
-// and widen.cuh have the others.
+// BoxLoader is for keys that bulk copies can address: a box for each panel, or for each page.
+// loader.cuh names the others.
 #pragma once
 
 #include <fictl/attention/sm90/maps.cuh>

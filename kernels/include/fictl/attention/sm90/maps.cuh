@@ -25,11 +25,6 @@ struct Extents {
   int64_t keys;     // tokens, or pages
 };
 
-// A stride that a map accepts: that of a dimension of one element may be anything.
-inline int64_t usable_stride(int64_t extent, int64_t stride) {
-  return extent > 1 ? stride : kPanel;
-}
-
 template <typename T>
 cudaError_t make_map(const device::TensorMapSpec& made, CUtensorMap* map) {
   device::TensorMapSpec spec = made;
@@ -44,8 +39,8 @@ cudaError_t map_heads(const Heads<const T>& from, int dim, int heads, int64_t to
   using Element = std::conditional_t<sizeof(T) == 1, uint8_t, T>;
   return make_map<T>(device::TensorMapSpec::of(reinterpret_cast<const Element*>(from.data))
                          .with(dim, 1, box_dims)
-                         .with(heads, usable_stride(heads, from.head_pitch), box_heads)
-                         .with(tokens, usable_stride(tokens, from.token_pitch), box_tokens),
+                         .with(heads, device::usable_stride(heads, from.head_pitch), box_heads)
+                         .with(tokens, device::usable_stride(tokens, from.token_pitch), box_tokens),
                      map);
 }
 
@@ -59,8 +54,8 @@ int head_panels(const device::PagedRows<const T>& from, int dim, int heads) {
 template <typename T>
 cudaError_t map_pages(const device::PagedRows<const T>& from, int dim, int heads, int page_size,
                       int64_t pages, int box_slots, int panels, CUtensorMap* map) {
-  const int64_t page_pitch = usable_stride(pages, from.page_pitch);
-  const int64_t slot_pitch = usable_stride(page_size, from.slot_pitch);
+  const int64_t page_pitch = device::usable_stride(pages, from.page_pitch);
+  const int64_t slot_pitch = device::usable_stride(page_size, from.slot_pitch);
   if (panels == 0) {
     return make_map<T>(device::TensorMapSpec::of(from.data)
                            .with(dim, 1, kPanel)
@@ -74,7 +69,7 @@ cudaError_t map_pages(const device::PagedRows<const T>& from, int dim, int heads
           .with(kPanel, 1, kPanel)
           .with(8, slot_pitch, 8)
           .with(int64_t{heads - 1} * panels + dim / kPanel, kPanel, dim / kPanel)
-          .with(page_size / 8, usable_stride(page_size / 8, 8 * slot_pitch), box_slots / 8)
+          .with(page_size / 8, device::usable_stride(page_size / 8, 8 * slot_pitch), box_slots / 8)
           .with(pages, page_pitch),
       map);
 }

@@ -23,7 +23,6 @@ namespace fictl::attention::sm90 {
 // same time: with few heads at once, L2 serves several SMs by one read.
 __device__ constexpr int section_bytes(bool causal) { return causal ? 32 << 20 : 4 << 20; }
 
-//
 // Items that name their heads, with kNamesHead, run as they come.
 template <bool kNamesHead>
 class WorkOrder {

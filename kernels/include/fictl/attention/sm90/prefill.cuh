@@ -1,7 +1,8 @@
-// Attention of tiles of 128 or 192 rows of queries for Hopper, with bulk tensor copies and wgmma.
+// Attention of tiles of 64, 128 or 192 rows of queries for Hopper, with bulk tensor copies and
+// wgmma.
 //
 // Algorithm: FlashAttention-3. A persistent grid, one block an SM. In each block a producer loads
-// queries, and keys and values into two rings of stages; two or three warpgroups have 64 rows each.
+// queries, and keys and values into two rings of stages; one to three warpgroups have 64 rows each.
 // Scores come from wgmma of both operands in shared memory. Their weights are the registers of the
 // product with the values. A warpgroup issues the scores of a stage before the product of the last
 // one, so that its softmax lies under a product; and warpgroups take turns, so that it lies under
@@ -15,7 +16,7 @@
 // of heads whose keys and values fit it.
 //
 // Tiling: 64 rows a warpgroup and 128 keys a stage are 64 registers of scores, 32 of weights, and
-// 64 of sums of 128 dims, of 240 a thread. Scores of 128 x 128 take 512 clocks of the tensor cores,
+// 64 of sums of 128 dims, of 232 a thread. Scores of 128 x 128 take 512 clocks of the tensor cores,
 // as the product with the values, and their exponentials 1024 clocks of the special functions'
 // unit: less than half of the products of both warpgroups.
 #pragma once
@@ -43,10 +44,7 @@ __global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, sm90::Tile<Confi
   using Shared = sm90::Shared<Tile>;
   using Loader = sm90::Loader<Tile>;
   extern __shared__ unsigned char dynamic_shared[];
-  // The launch asks for a pattern more than there is, so that the tiles can begin at one.
-  const uint32_t misaligned = device::shared_address(dynamic_shared) % sm90::kPatternBytes;
-  Shared& shared = *reinterpret_cast<Shared*>(
-      dynamic_shared + (misaligned == 0 ? 0 : sm90::kPatternBytes - misaligned));
+  Shared& shared = device::from_pattern<Shared>(dynamic_shared);
 
   device::share_registers<Tile::kBlocks>();
   const int role = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / device::kWarpgroup, 0);
@@ -112,7 +110,7 @@ cudaError_t PrefillSm90(const Problem<Config>& problem, const sm90::Extents& ext
   config.grid = dim3(static_cast<unsigned>(std::min<int64_t>(blocks_of(problem), most)));
   config.block = dim3(Tile::kThreads);
   config.stream = stream;
-  config.shared_bytes = sizeof(sm90::Shared<Tile>) + sm90::kPatternBytes;
+  config.shared_bytes = sizeof(sm90::Shared<Tile>) + device::kPatternBytes;
   config.pdl = pdl;
   return device::launch<PrefillSm90Kernel<Config>>(config, maps[0], maps[1], maps[2], problem,
                                                    loads);

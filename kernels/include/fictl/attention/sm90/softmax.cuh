@@ -15,8 +15,8 @@ using Factors = float[2];
 
 // How much the maximum, a base-2 logarithm, grows before sums are multiplied again. Weights are
 // then up to 2^8, which types of 16 bits hold, and results are the same, since all weights and
-// their sum have one maximum. Why: of 64 keys' blocks, a few raise it at all, and hardly one by so
-// much.
+// their sum have one maximum. Why: of the stages of a tile few raise it at all, and hardly one
+// by so much.
 constexpr float kSlack = 8.0f;
 
 class RowSoftmax {

@@ -30,7 +30,6 @@ namespace fictl::attention::sm90 {
 
 constexpr int kPanel = 64;  // dims: 128 bytes of 16-bit values
 constexpr int kRowBytes = 128;
-constexpr int kPatternBytes = 1024;   // of the swizzle: what tiles are aligned to
 constexpr int kSharedBytes = 232448;  // of a block, on sm_90
 
 // Tells whether rows of keys are copied one by one: Config::kGathers, or false.
@@ -132,7 +131,8 @@ struct Tile {
   static constexpr int kLoaderBytes = kStagingBuffers * kStagingBytes + kRowTables * kKeys * 16;
 
   // Outputs that lie where the queries were keep the next tile's queries waiting.
-  static constexpr int kRoom = kSharedBytes / kBlocks - 2 * kPatternBytes - kLoaderBytes;
+  static constexpr int kRoom =
+      kSharedBytes / kBlocks - 2 * int{device::kPatternBytes} - kLoaderBytes;
   static constexpr bool kOutsApart = kQueryBytes + kRingBytes + kOutBytes <= kRoom;
   static_assert(kQueryBytes + kRingBytes <= kRoom, "the tile does not fit shared memory");
   static_assert(kOutsApart || kOutBytes <= kQueryBytes, "outputs fit where the queries were");
@@ -166,7 +166,7 @@ struct LoaderShared<Tile, false> {};
 enum Barrier { kValuesBarrier = 1, kProducerBarrier, kTurnBarrier };
 
 template <typename Tile>
-struct alignas(kPatternBytes) Shared {
+struct alignas(device::kPatternBytes) Shared {
   unsigned char queries[Tile::kQueryBytes];
   unsigned char keys[Tile::kStages][Tile::kKeyBytes];
   unsigned char values[Tile::kStages][Tile::kValueBytes];

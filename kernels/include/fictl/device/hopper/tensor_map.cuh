@@ -79,6 +79,9 @@ struct TensorMapSpec {
   }
 };
 
+// A stride that a map accepts: that of a dimension of one element may be anything.
+inline int64_t usable_stride(int64_t extent, int64_t stride) { return extent > 1 ? stride : 64; }
+
 // Why no map can be made of this; an empty text if one can. The driver says "invalid value" alone.
 struct TensorMapProblem {
   char text[160] = "";

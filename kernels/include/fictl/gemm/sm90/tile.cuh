@@ -64,7 +64,6 @@ struct Tile {
 constexpr int kPanelBytes = 64 * kRowBytes;
 constexpr int kPanels = 2;
 constexpr int kSharedBytes = 232448;  // of a block, on sm_90
-constexpr int kPatternBytes = 1024;   // of the swizzle: what tiles are aligned to
 
 // Bytes of a panel of K of `rows`: along K a row has 128 bytes; otherwise 64 rows are together.
 template <device::Major kMajor>
@@ -81,7 +80,7 @@ struct Stages {
   static constexpr int kYBytes = Tile::kPanelsK * kYPanel;
   static constexpr int kBytes = kXBytes + kYBytes;
   static constexpr int kRoom =
-      kSharedBytes - 2 * kPatternBytes - kConsumers * kPanels * kPanelBytes;
+      kSharedBytes - 2 * int{device::kPatternBytes} - kConsumers * kPanels * kPanelBytes;
   static constexpr int kMost = 16;
   static constexpr int kCount = kRoom / kBytes < kMost ? kRoom / kBytes : kMost;
   static_assert(kCount >= 2, "a ring needs two stages");
@@ -96,8 +95,8 @@ struct PartBarriers {
 // Shared memory of a block.
 template <typename Stages>
 struct SharedTiles {
-  alignas(kPatternBytes) unsigned char stages[Stages::kCount][Stages::kBytes];
-  alignas(kPatternBytes) unsigned char panels[kConsumers][kPanels][kPanelBytes];
+  alignas(device::kPatternBytes) unsigned char stages[Stages::kCount][Stages::kBytes];
+  alignas(device::kPatternBytes) unsigned char panels[kConsumers][kPanels][kPanelBytes];
   device::Ring<Stages::kCount> ring;
   PartBarriers parts;
 
