@@ -28,6 +28,7 @@
 #include <fictl/device/hopper/tile_order.cuh>
 #include <fictl/device/launch.cuh>
 #include <fictl/device/math.cuh>
+#include <fictl/device/shared.cuh>
 #include <fictl/gemm/problem.cuh>
 #include <fictl/gemm/sm90/cluster_parts.cuh>
 #include <fictl/gemm/sm90/partial.cuh>
@@ -190,7 +191,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   using Stage = Stages<Tile, kMajorX, kMajorY>;
   using Shared = SharedTiles<Stage>;
   extern __shared__ unsigned char dynamic_shared[];
-  Shared& shared = device::from_pattern<Shared>(dynamic_shared);
+  Shared& shared = device::aligned<Shared>(dynamic_shared);
 
   const int role = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / device::kWarpgroup, 0);
   const int rank = Tile::kClusterBlocks == 1 ? 0 : device::Cluster::rank();

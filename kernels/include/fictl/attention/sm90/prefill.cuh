@@ -29,6 +29,7 @@
 #include <fictl/device/hopper/guard.cuh>
 #include <fictl/device/hopper/registers.cuh>
 #include <fictl/device/launch.cuh>
+#include <fictl/device/shared.cuh>
 
 namespace fictl::attention {
 
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, sm90::Tile<Confi
   using Shared = sm90::Shared<Tile>;
   using Loader = sm90::Loader<Tile>;
   extern __shared__ unsigned char dynamic_shared[];
-  Shared& shared = device::from_pattern<Shared>(dynamic_shared);
+  Shared& shared = device::aligned<Shared>(dynamic_shared);
 
   device::share_registers<Tile::kBlocks>();
   const int role = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / device::kWarpgroup, 0);

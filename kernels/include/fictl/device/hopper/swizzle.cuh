@@ -11,8 +11,6 @@
 
 #include <stdint.h>
 
-#include <fictl/device/shared.cuh>
-
 namespace fictl::device {
 
 enum class Swizzle { kNone, k32, k64, k128 };
@@ -33,13 +31,5 @@ __host__ __device__ constexpr uint32_t swizzled_byte(uint32_t offset) {
 }
 
 constexpr uint32_t kPatternBytes = 1024;  // of rows of 128 bytes
-
-// Dynamic shared memory from its first pattern on: the launch asks for one more than T takes. Why:
-// it begins where the static one ends.
-template <typename T>
-__device__ T& from_pattern(unsigned char* dynamic_shared) {
-  const uint32_t beyond = shared_address(dynamic_shared) % kPatternBytes;
-  return *reinterpret_cast<T*>(dynamic_shared + (beyond == 0 ? 0 : kPatternBytes - beyond));
-}
 
 }  // namespace fictl::device
