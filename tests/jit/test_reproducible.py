@@ -10,6 +10,7 @@ import pytest
 
 from fictl.jit import gen_jit_spec, reproducible
 from fictl.jit.build import plan_build
+from fictl.jit.emulation import build_runtime
 from fictl.jit.reproducible import HERE, Place, words
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -18,15 +19,16 @@ PLACES = (Place(HERE, "."), Place("/home/me", "home"), Place("/home/me/op", "nor
 
 @pytest.mark.needs_nvcc
 @pytest.mark.parametrize("device", ["cuda", "emu"])
-def test_two_machines_build_the_same_bytes_without_their_paths(device: str) -> None:
+def test_two_machines_build_the_same_bytes_without_their_paths(
+    device: str, users_cache: None
+) -> None:
     """Two checkouts, headers, homes, caches, environments, numbers of threads, launchers."""
     script = TESTS / "perf" / "reproducible.py"
     specs = TESTS / "jit" / "reproducible_specs.py"
-    done = subprocess.run(
-        [sys.executable, script, "--device", device, "--specs", specs],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    argv = [sys.executable, script, "--device", device, "--specs", specs]
+    if device == "emu":
+        argv += ["--store", build_runtime().path.parents[4]]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, text=True)
     assert done.returncode == 0, done.stdout
     assert "5 of 5 modules are reproducible" in done.stdout
 
@@ -39,7 +41,7 @@ def test_a_host_unit_has_a_seed_and_the_most_specific_folder_last() -> None:
 
 def test_nvcc_gets_a_source_without_its_folder() -> None:
     told = words(PLACES, "launcher", Path("/home/me/op/launcher.cu"), by_nvcc=True)
-    assert told[0] == "-Xcudafe=--orig_src_path_name=norm/rms/launcher.cu"
+    assert told[0] == '-Xcudafe="--orig_src_path_name=norm/rms/launcher.cu"'
     assert '-Xcompiler="-ffile-prefix-map=/home/me=home"' in told
 
 
