@@ -103,10 +103,14 @@ class Server:
 
     async def _stop(self) -> None:
         self._server.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        # Why more than once: a connection passes through several steps of the loop before it has
+        # a task, and when that has ended before its socket is closed.
+        for _ in range(8):
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+            await asyncio.sleep(0)
 
     def _run(self, work):
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=30)
