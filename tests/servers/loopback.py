@@ -103,13 +103,16 @@ class Server:
 
     async def _stop(self) -> None:
         self._server.close()
-        # Why more than once: a connection passes through several steps of the loop before it has
-        # a task, and when that has ended before its socket is closed.
+        await self._settle()  # A task cancelled before its first step would not close its socket.
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self._settle()
+
+    async def _settle(self) -> None:
+        """Take the few steps of the loop in which connections are set up, or closed."""
         for _ in range(8):
-            others = asyncio.all_tasks() - {asyncio.current_task()}
-            for task in others:
-                task.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
             await asyncio.sleep(0)
 
     def _run(self, work):
