@@ -43,13 +43,7 @@ def run(job: dict, output: int, counter: Path) -> None:
 
     watch(job["die_at"], counter)
     sys.argv = ["fictl", *job["words"]]
-    code = 0
-    try:
-        main()
-    except SystemExit as error:
-        code = error.code if isinstance(error.code, int) else 1
-    sys.stdout.flush()
-    os._exit(code)  # Its own threads have ended: main waits for what is sent.
+    main()
 
 
 def serve(folder: Path) -> None:
@@ -63,6 +57,7 @@ def serve(folder: Path) -> None:
         output = os.open(folder / "output", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         if not (child := os.fork()):
             run(json.loads(line), output, counter)
+            sys.exit()
         answers.write(f"{child}\n")
         status = os.waitpid(child, 0)[1]
         os.close(output)
