@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from fictl import settings
@@ -22,10 +22,12 @@ from fictl.toolchain import Targets, visible_gpus
 class MissingBuild(SetupError):
     """FICTL_DISABLE_JIT is set and no store has the module."""
 
-    def __init__(self, spec: ModuleSpec, recipe: Recipe) -> None:
+    def __init__(self, spec: ModuleSpec, recipe: Recipe, remotes: Sequence[str] = ()) -> None:
+        """Make the error; `remotes` says of each remote that was asked why it did not help."""
+        asked = "".join(f"; {reason}" for reason in remotes)
         super().__init__(
             f"{spec.name} is in no store as recipe {recipe.key}, and "
-            f"{settings.DISABLE_JIT.name} forbids to compile it",
+            f"{settings.DISABLE_JIT.name} forbids to compile it{asked}",
             f"fictl build {spec.name.rpartition('.')[2]} makes it where compiling is allowed",
         )
         self.spec = spec
@@ -82,6 +84,10 @@ class Lookup:
         )
         return None
 
+    def fits(self, entry: Entry) -> bool:
+        """True if a build that another machine made answers the query."""
+        return _fitting(self.need, self._identity())(entry)
+
     def answered(self) -> Lookup:
         """Return this lookup with the stores' answer in `entry`."""
         return replace(self, entry=self.stored())
@@ -91,10 +97,10 @@ class Lookup:
         """True if a build would have to compile."""
         return self.entry is None and self.compilers is not None
 
-    def require_compilers(self) -> tuple[Compilers, Targets]:
+    def require_compilers(self, remotes: Sequence[str] = ()) -> tuple[Compilers, Targets]:
         """Return what a build needs, or raise the error that says why nothing compiles here."""
         if settings.DISABLE_JIT.get():
-            raise MissingBuild(self.spec, self.recipe)
+            raise MissingBuild(self.spec, self.recipe, remotes)
         compilers = self.compilers or require_compilers(self.recipe.device)
         assert self.targets is not None
         return compilers, self.targets
