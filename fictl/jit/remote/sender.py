@@ -26,9 +26,6 @@ JOIN_SECONDS = 10.0
 
 def send_later(entry: Entry, base: Path) -> None:
     """Send a build that was just made to the nearest remote that can be written."""
-    if reason := unsendable(entry):
-        logger().debug("%s is not sent: %s", entry.path, reason)
-        return
     _of_process(os.getpid()).add(entry, base)
 
 
@@ -84,6 +81,9 @@ def _of_process(pid: int) -> Sender:
 
 
 def _send(entry: Entry, base: Path) -> None:
+    if reason := unsendable(entry):
+        logger().debug("%s is not sent: %s", entry.path, reason)
+        return
     remote = _nearest_writable()
     if remote is None:
         warn_once("builds are not sent: no remote of FICTL_REMOTE can be written")
