@@ -63,7 +63,7 @@ case "$*" in
       case $word in
         -ccbin=*) cxx=${word#-ccbin=} ;;
         -Xcompiler=*) set -- "$@" $(echo "${word#-Xcompiler=}" | tr , ' ') ;;
-        -gencode=* | --expt* | --threads=* | -Xfatbin=* | -Xptxas=* | -lineinfo | -G) ;;
+        -gencode=* | --expt* | --threads=* | -Xcudafe=* | -Xfatbin=* | -Xptxas=* | -lineinfo | -G) ;;
         *) set -- "$@" "$word" ;;
       esac
     done
