@@ -62,6 +62,7 @@ case "$*" in
       shift
       case $word in
         -ccbin=*) cxx=${word#-ccbin=} ;;
+        -Xcompiler=\"*\") word=${word#*\"} && set -- "$@" "${word%\"}" ;;
         -Xcompiler=*) set -- "$@" $(echo "${word#-Xcompiler=}" | tr , ' ') ;;
         -gencode=* | --expt* | --threads=* | -Xcudafe=* | -Xfatbin=* | -Xptxas=* | -lineinfo | -G) ;;
         *) set -- "$@" "$word" ;;
