@@ -148,6 +148,13 @@ DISABLE_JIT = Setting(
     False,
     "never compile: use what a store holds, or fail",
 )
+LOCKED = Setting(
+    "FICTL_LOCKED",
+    "bool",
+    values.boolean,
+    False,
+    "load only builds that fictl.lock names, of the modules in it; FICTL_DISABLE_JIT implies it",
+)
 DISABLE_VERSION_CHECK = Setting(
     "FICTL_DISABLE_VERSION_CHECK",
     "bool",
@@ -164,6 +171,34 @@ WORKSPACE_BASE: Setting[Path | None] = Setting(
 )
 STORES: Setting[tuple[Path, ...]] = Setting(
     "FICTL_STORES", "paths", values.paths, (), "read-only stores to look in after the cache, by ':'"
+)
+ARTIFACTS_DIR: Setting[Path | None] = Setting(
+    "FICTL_ARTIFACTS_DIR",
+    "path",
+    values.path,
+    None,
+    "the folder of artifacts, a read-only store; unset: artifacts in the cache",
+)
+ARTIFACTS_REPOSITORY: Setting[tuple[str, ...]] = Setting(
+    "FICTL_ARTIFACTS_REPOSITORY",
+    "words",
+    values.words,
+    (),
+    "URLs that artifacts are pulled from, by spaces; the next one is asked for what one lacks",
+)
+ARTIFACTS_CHECKSUM_DISABLED = Setting(
+    "FICTL_ARTIFACTS_CHECKSUM_DISABLED",
+    "bool",
+    values.boolean,
+    False,
+    "load artifacts without hashing their local files again; downloads are always hashed",
+)
+ARTIFACTS_DOWNLOAD_THREADS = Setting(
+    "FICTL_ARTIFACTS_DOWNLOAD_THREADS",
+    "int",
+    values.whole(1, 256),
+    4,
+    "files transferred at once by fictl artifacts",
 )
 CACHE_PATH: Setting[Path | None] = Setting(
     "FICTL_CACHE_PATH",

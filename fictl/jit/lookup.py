@@ -10,6 +10,7 @@ from fictl.arch import Arch, parse_archs, spell
 from fictl.errors import SetupError
 from fictl.jit.compilers import Compilers, cuda_targets, find_compilers, require_compilers
 from fictl.jit.ffi import ffi_abi
+from fictl.jit.locked import Locked, locked
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.recipe import Recipe, recipe_of
 from fictl.jit.store.entry import Entry
@@ -28,6 +29,14 @@ class MissingBuild(SetupError):
             f"fictl build {spec.name.rpartition('.')[2]} makes it where compiling is allowed",
         )
         self.spec = spec
+
+
+class NotLocked(MissingBuild):
+    """A lock file is in force, and no store has a build that it names."""
+
+    def __init__(self, spec: ModuleSpec, recipe: Recipe, lock: Locked) -> None:
+        super().__init__(spec, recipe)
+        self.message, self.hint = lock.why()
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,7 @@ class Lookup:
     """One query to the stores, with all data needed to ask it, and its answer.
 
     `compilers` is None if nothing may or can compile: then a build of any toolchain matches.
+    `locked` is set if a lock file decides which builds match.
     """
 
     spec: ModuleSpec
@@ -60,12 +70,15 @@ class Lookup:
     need: Need
     targets: Targets | None = None
     entry: Entry | None = None
+    locked: Locked | None = None
 
     def stored(self) -> Entry | None:
         """Search the stores now; return the newest valid build that meets the need."""
         identity, searched = self._identity(), []
         for store in stores():
-            fits = _fitting(self.need, None if store.prebuilt else identity)
+            fits = self._fitting(None if store.prebuilt else identity)
+            # A lock promises bytes, so its files are hashed whatever the settings say.
+            store = replace(store, hashed=store.hashed or self.locked is not None)
             entry = store.find(self.spec.project, self.spec.name, self.recipe.key, fits)
             if entry is not None:
                 logger().debug("%s/%s: found %s", self.spec.project, self.spec.name, entry.path)
@@ -92,6 +105,8 @@ class Lookup:
 
     def require_compilers(self) -> tuple[Compilers, Targets]:
         """Return what a build needs, or raise the error that says why nothing compiles here."""
+        if self.locked:
+            raise NotLocked(self.spec, self.recipe, self.locked)
         if settings.DISABLE_JIT.get():
             raise MissingBuild(self.spec, self.recipe)
         compilers = self.compilers or require_compilers(self.recipe.device)
@@ -102,6 +117,10 @@ class Lookup:
         """Return the toolchain that a build must have; None if any will do."""
         return self.compilers.identity(self.recipe.libraries) if self.compilers else None
 
+    def _fitting(self, identity: dict[str, str] | None) -> Callable[[Entry], bool]:
+        fits, lock = _fitting(self.need, identity), self.locked
+        return fits if lock is None else lambda entry: lock.allows(entry.manifest) and fits(entry)
+
 
 def look_up(spec: ModuleSpec, archs: tuple[Arch, ...] = (), exact: bool = False) -> Lookup:
     """Look up a build for `archs`, or for the targets of environment and GPUs; builds nothing.
@@ -110,21 +129,25 @@ def look_up(spec: ModuleSpec, archs: tuple[Arch, ...] = (), exact: bool = False)
     """
     spec = spec.aimed_at(archs)
     recipe = recipe_of(spec)
-    compilers = _usable_compilers(recipe)
+    lock = locked(spec, recipe)
+    compilers = _usable_compilers(recipe, lock)
     if compilers is not None:
         targets = compilers.targets(spec, archs)
         need = Need(targets=targets.archs, exact=exact)
         return Lookup(spec, recipe, compilers, need, targets).answered()
     if exact and recipe.device == "cuda":
-        return _nearest_to(Lookup(spec, recipe, None, Need(), cuda_targets(spec, archs, None)))
+        targets = cuda_targets(spec, archs, None)
+        return _nearest_to(Lookup(spec, recipe, None, Need(), targets, locked=lock))
     need = Need(targets=archs) if archs else need_to_run(spec)
-    return Lookup(spec, recipe, None, need).answered()
+    return Lookup(spec, recipe, None, need, locked=lock).answered()
 
 
 def look_up_to_run(spec: ModuleSpec) -> Lookup:
     """Look for a build that runs on this machine's GPUs."""
     recipe = recipe_of(spec)
-    return Lookup(spec, recipe, _usable_compilers(recipe), need_to_run(spec)).answered()
+    lock = locked(spec, recipe)
+    compilers = _usable_compilers(recipe, lock)
+    return Lookup(spec, recipe, compilers, need_to_run(spec), locked=lock).answered()
 
 
 def find(spec: ModuleSpec) -> Entry | None:
@@ -145,8 +168,8 @@ def need_to_run(spec: ModuleSpec) -> Need:
     return Need(gpus=covered or supported or gpus)
 
 
-def _usable_compilers(recipe: Recipe) -> Compilers | None:
-    return None if settings.DISABLE_JIT.get() else find_compilers(recipe.device)
+def _usable_compilers(recipe: Recipe, lock: Locked | None) -> Compilers | None:
+    return None if lock or settings.DISABLE_JIT.get() else find_compilers(recipe.device)
 
 
 def _nearest_to(lookup: Lookup) -> Lookup:
