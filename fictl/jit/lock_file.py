@@ -137,7 +137,7 @@ def _build(data: Mapping[str, Any]) -> LockedBuild:
 
 def _table(data: object) -> Mapping[str, Any]:
     if not isinstance(data, dict):
-        raise ValueError(f"{shown(repr(data))} is not a table")
+        raise TypeError(f"{shown(repr(data))} is not a table")
     return data
 
 

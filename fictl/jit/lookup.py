@@ -14,7 +14,7 @@ from fictl.jit.locked import Locked, locked
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.recipe import Recipe, recipe_of
 from fictl.jit.store.entry import Entry
-from fictl.jit.store.stores import stores
+from fictl.jit.store.stores import Store, stores
 from fictl.log import logger
 from fictl.toolchain import Targets, visible_gpus
 
@@ -75,10 +75,8 @@ class Lookup:
     def stored(self) -> Entry | None:
         """Search the stores now; return the newest valid build that meets the need."""
         identity, searched = self._identity(), []
-        for store in stores():
+        for store in map(self._hashing, stores()):
             fits = self._fitting(None if store.prebuilt else identity)
-            # A lock promises bytes, so its files are hashed whatever the settings say.
-            store = replace(store, hashed=store.hashed or self.locked is not None)
             entry = store.find(self.spec.project, self.spec.name, self.recipe.key, fits)
             if entry is not None:
                 logger().debug("%s/%s: found %s", self.spec.project, self.spec.name, entry.path)
@@ -116,6 +114,10 @@ class Lookup:
     def _identity(self) -> dict[str, str] | None:
         """Return the toolchain that a build must have; None if any will do."""
         return self.compilers.identity(self.recipe.libraries) if self.compilers else None
+
+    def _hashing(self, store: Store) -> Store:
+        """Return the store with its files hashed if a lock decides, which promises bytes."""
+        return replace(store, hashed=True) if self.locked else store
 
     def _fitting(self, identity: dict[str, str] | None) -> Callable[[Entry], bool]:
         fits, lock = _fitting(self.need, identity), self.locked
