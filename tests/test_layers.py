@@ -19,7 +19,7 @@ LAYERS = [
     | {"project_file", "quantity", "redact", "removal", "rooted", "sealed", "syntax"}
     | {"setting", "settings", "settings_file", "setting_values"}
     | {"toml_text", "user_file", "version"},
-    {"project", "trace", "timing", "power", "scaffold", "toolchain", "translate", "emu", "jit"},
+    {"project", "trace", "timing", "power", "scaffold", "toolchain", "translate", "trust", "emu", "jit"},
     {"op"},
     {"builds", "case", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
@@ -32,7 +32,7 @@ SIBLINGS = {
     "timing": {"toolchain"},
     "power": {"timing"},
     "scaffold": {"project", "translate", "trace"},
-    "jit": {"toolchain", "emu", "project"},
+    "jit": {"toolchain", "emu", "project", "trust"},
     "sanitize": {"testing"},
     "replay": {"sanitize", "profile"},
     "watch": {"bench"},
