@@ -19,7 +19,18 @@ LAYERS = [
     | {"project_file", "quantity", "redact", "removal", "rooted", "sealed", "syntax"}
     | {"setting", "settings", "settings_file", "setting_values"}
     | {"toml_text", "user_file", "version"},
-    {"project", "trace", "timing", "power", "scaffold", "toolchain", "translate", "trust", "emu", "jit"},
+    {
+        "project",
+        "trace",
+        "timing",
+        "power",
+        "scaffold",
+        "toolchain",
+        "translate",
+        "trust",
+        "emu",
+        "jit",
+    },
     {"op"},
     {"builds", "case", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
