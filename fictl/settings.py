@@ -11,8 +11,26 @@ from fictl import setting_values as values
 from fictl.errors import InvalidValue
 from fictl.setting import CONFIG, XDG_CONFIG_HOME, Setting, file_in_use
 from fictl.settings_file import PREFIX
+from fictl.sharing_settings import (
+    ARTIFACTS_CHECKSUM_DISABLED,
+    ARTIFACTS_DIR,
+    ARTIFACTS_DOWNLOAD_THREADS,
+    ARTIFACTS_REPOSITORY,
+    LOCKED,
+    NO_DOWNLOAD,
+    REMOTE,
+    REMOTE_MODE,
+    REMOTE_TIMEOUT,
+    SIGNING_KEY,
+    SIGNING_PASSWORD,
+    TRUST,
+)
 
 __all__ = ["CONFIG", "SETTINGS", "XDG_CONFIG_HOME", "Setting", "file_in_use", "unknown"]
+__all__ += ["ARTIFACTS_CHECKSUM_DISABLED", "ARTIFACTS_DIR", "ARTIFACTS_DOWNLOAD_THREADS"]
+__all__ += ["ARTIFACTS_REPOSITORY", "LOCKED"]
+__all__ += ["NO_DOWNLOAD", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
+__all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
 
 XDG_CACHE_HOME: Setting[Path | None] = Setting(
     "XDG_CACHE_HOME", "path", values.path, None, "what stands for ~/.cache"
@@ -151,13 +169,6 @@ DISABLE_JIT = Setting(
     False,
     "never compile: use what a store holds, or fail",
 )
-LOCKED = Setting(
-    "FICTL_LOCKED",
-    "bool",
-    values.boolean,
-    False,
-    "load only builds that fictl.lock names, of the modules in it; FICTL_DISABLE_JIT implies it",
-)
 DISABLE_VERSION_CHECK = Setting(
     "FICTL_DISABLE_VERSION_CHECK",
     "bool",
@@ -174,79 +185,6 @@ WORKSPACE_BASE: Setting[Path | None] = Setting(
 )
 STORES: Setting[tuple[Path, ...]] = Setting(
     "FICTL_STORES", "paths", values.paths, (), "read-only stores to look in after the cache, by ':'"
-)
-ARTIFACTS_DIR: Setting[Path | None] = Setting(
-    "FICTL_ARTIFACTS_DIR",
-    "path",
-    values.path,
-    None,
-    "the folder of artifacts, a read-only store; unset: artifacts in the cache",
-)
-ARTIFACTS_REPOSITORY: Setting[tuple[str, ...]] = Setting(
-    "FICTL_ARTIFACTS_REPOSITORY",
-    "list",
-    values.urls,
-    (),
-    "URLs that artifacts are pulled from, by spaces; the next one is asked for what one lacks",
-)
-ARTIFACTS_CHECKSUM_DISABLED = Setting(
-    "FICTL_ARTIFACTS_CHECKSUM_DISABLED",
-    "bool",
-    values.boolean,
-    False,
-    "load artifacts without hashing their local files again; downloads are always hashed",
-)
-ARTIFACTS_DOWNLOAD_THREADS = Setting(
-    "FICTL_ARTIFACTS_DOWNLOAD_THREADS",
-    "int",
-    values.whole(1, 256),
-    4,
-    "files transferred at once by fictl artifacts",
-)
-REMOTE: Setting[tuple[str, ...]] = Setting(
-    "FICTL_REMOTE",
-    "list",
-    values.urls,
-    (),
-    "builds of others, nearest first: s3://bucket/prefix gs:// az:// file:// https:// (read only)",
-)
-REMOTE_MODE = Setting(
-    "FICTL_REMOTE_MODE",
-    "mode",
-    values.choice("read", "write", "off"),
-    "read",
-    "read: take builds from the remote; write: send own builds there, too; off: no request",
-)
-REMOTE_TIMEOUT = Setting(
-    "FICTL_REMOTE_TIMEOUT",
-    "int",
-    values.whole(1, 3600),
-    5,
-    "seconds to wait for a remote's answer; connecting takes 1 s at most",
-)
-SIGNING_KEY: Setting[Path | None] = Setting(
-    "FICTL_SIGNING_KEY",
-    "path",
-    values.path,
-    None,
-    "the file of the secret key that signs what is sent; fictl trust new-key makes one",
-)
-SIGNING_PASSWORD = Setting(
-    "FICTL_SIGNING_PASSWORD", "text", str, "", "the password of that key, if it has one"
-)
-TRUST: Setting[Path | None] = Setting(
-    "FICTL_TRUST",
-    "path",
-    values.path,
-    None,
-    "the file of trusted keys; unset: ~/.config/fictl/trust.toml",
-)
-NO_DOWNLOAD = Setting(
-    "FICTL_NO_DOWNLOAD",
-    "bool",
-    values.boolean,
-    False,
-    "make no request at all, by any command or lookup; what is missing is named",
 )
 CACHE_PATH: Setting[Path | None] = Setting(
     "FICTL_CACHE_PATH",

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = [
     {"arch", "child", "dtype", "errors", "lazy", "log", "paths", "private_folder", "process"}
     | {"project_file", "quantity", "redact", "removal", "rooted", "sealed", "syntax"}
-    | {"setting", "settings", "settings_file", "setting_values"}
+    | {"setting", "settings", "settings_file", "setting_values", "sharing_settings"}
     | {"toml_text", "user_file", "version"},
     {
         "project",

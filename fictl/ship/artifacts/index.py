@@ -7,19 +7,18 @@ by its hash and believed for its signature alone.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from fictl.errors import shown
 from fictl.jit.remote.bucket import BadAnswer, Bucket, NotThere
-from fictl.ship.artifacts.names import FOLDER, is_hash, is_snapshot_name, parsed, path_of
+from fictl.jit.remote.document import is_sha256
+from fictl.ship.artifacts.names import FOLDER, is_snapshot_name, is_time, parsed, path_of
 
 INDEX = f"{FOLDER}/index.json"
 SCHEMA = "fictl.snapshots/1"
 _LARGEST = 8 << 20
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,9 @@ def _listed(bucket: Bucket) -> Iterator[str]:
 
 def _entry(data: dict[str, Any]) -> Indexed:
     entry = Indexed(**{name: data[name] for name in Indexed.__dataclass_fields__})
-    if not (is_snapshot_name(entry.name) and is_hash(entry.sha256) and _TIME.fullmatch(entry.created)):
+    if not (
+        is_snapshot_name(entry.name) and is_sha256(entry.sha256) and _TIME.fullmatch(entry.created)
+    ):
         raise ValueError(f"{entry} does not describe a snapshot")
     if not all(type(number) is int and number >= 0 for number in (entry.builds, entry.size)):
         raise ValueError(f"{entry} has counts that are not whole numbers")

@@ -1,14 +1,17 @@
-"""Names of snapshots, and the paths of snapshots and blobs in a bucket or a folder."""
+"""Names, hashes, times and paths of snapshots, as they are written everywhere."""
 
 from __future__ import annotations
 
 import re
+from datetime import datetime, timezone
 
 from fictl.errors import UsageError, shown
+from fictl.jit.remote.document import is_sha256
 
 FOLDER = "snapshots"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}")
 _HASH = re.compile(r"[0-9a-f]{64}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _PATH = re.compile(rf"{FOLDER}/({_NAME.pattern})-({_HASH.pattern})\.json")
 
 
@@ -16,8 +19,13 @@ def is_snapshot_name(text: object) -> bool:
     return isinstance(text, str) and _NAME.fullmatch(text) is not None and ".." not in text
 
 
-def is_hash(text: object) -> bool:
-    return isinstance(text, str) and _HASH.fullmatch(text) is not None
+def is_time(text: object) -> bool:
+    return isinstance(text, str) and _TIME.fullmatch(text) is not None
+
+
+def spelled_time(seconds: float) -> str:
+    """Spell a time so that the order of texts is the order of times."""
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def path_of(name: str, sha256: str) -> str:
@@ -44,7 +52,7 @@ def checked_name(text: str) -> str:
 def split(text: str) -> tuple[str, str]:
     """Split NAME or NAME@SHA256, as a user writes it; the hash is '' if it is left out."""
     name, at, sha256 = text.partition("@")
-    if at and not is_hash(sha256):
+    if at and not is_sha256(sha256):
         raise UsageError(
             f"{shown(sha256)!r} is not the hash of a snapshot",
             "fictl artifacts list shows it, in 64 digits",

@@ -10,21 +10,19 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import Any
 
 from fictl.errors import shown
 from fictl.jit.remote.bucket import BadAnswer
 from fictl.jit.remote.document import Document, canonical, is_sha256, read_document
 from fictl.jit.store.entry import MODULE, Newer
-from fictl.ship.artifacts.names import is_snapshot_name, path_of
+from fictl.ship.artifacts.names import is_snapshot_name, is_time, path_of, spelled_time
 from fictl.version import VERSION
 
 SCHEMA = "fictl.snapshot/1"
 LARGEST = 64 << 20
 _MOST_BUILDS = 20_000
 _LARGEST_FILE = 2 << 30
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 @dataclass(frozen=True)
@@ -70,11 +68,10 @@ class Snapshot:
 def make_snapshot(name: str, documents: Iterable[Document], now: float) -> Snapshot:
     """Make a snapshot of builds, in an order of its own."""
     ordered = sorted(documents, key=_key)
-    created = datetime.fromtimestamp(now, timezone.utc).strftime(_TIME)
     data = {
         "schema": SCHEMA,
         "name": name,
-        "created": created,
+        "created": spelled_time(now),
         "fictl": VERSION,
         "builds": [json.loads(document.data) for document in ordered],
     }
@@ -86,14 +83,8 @@ def read_snapshot(data: bytes) -> Snapshot:
     try:
         plain = json.loads(data)
         _require_schema(plain["schema"])
-        if canonical(plain) != data:
-            raise ValueError("it is not spelled as fictl spells it")
+        _check_form(plain, data)
         name, created, builds = plain["name"], plain["created"], plain["builds"]
-        if not is_snapshot_name(name):
-            raise ValueError(f"{shown(repr(name))} cannot be its name")
-        datetime.strptime(created, _TIME)
-        if len(builds) > _MOST_BUILDS:
-            raise ValueError(f"it has {len(builds)} builds, and {_MOST_BUILDS} is the most")
         files = _files(builds)
         documents = tuple(filter(None, map(_document, builds)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -115,6 +106,15 @@ def _require_schema(schema: object) -> None:
         if kind == SCHEMA.rpartition("/")[0] and number.isdigit():
             raise ValueError(f"a newer fictl made it: its schema is {shown(str(schema))}")
         raise ValueError(f"its schema is {shown(repr(schema))}, not {SCHEMA}")
+
+
+def _check_form(plain: Mapping[str, Any], data: bytes) -> None:
+    if canonical(plain) != data:
+        raise ValueError("it is not spelled as fictl spells it")
+    if not is_snapshot_name(plain["name"]) or not is_time(plain["created"]):
+        raise ValueError("its name or its time is not one")
+    if len(plain["builds"]) > _MOST_BUILDS:
+        raise ValueError(f"it has {len(plain['builds'])} builds, and {_MOST_BUILDS} is the most")
 
 
 def _document(build: dict[str, Any]) -> Document | None:
