@@ -109,7 +109,7 @@ def _require_schema(schema: object) -> None:
 
 
 def _check_form(plain: Mapping[str, Any], data: bytes) -> None:
-    if canonical(plain) != data:
+    if canonical(dict(plain)) != data:
         raise ValueError("it is not spelled as fictl spells it")
     if not is_snapshot_name(plain["name"]) or not is_time(plain["created"]):
         raise ValueError("its name or its time is not one")
@@ -120,7 +120,7 @@ def _check_form(plain: Mapping[str, Any], data: bytes) -> None:
 def _document(build: dict[str, Any]) -> Document | None:
     """Read one build; None if only a newer fictl can."""
     try:
-        document = read_document(canonical(build))
+        document = read_document(canonical(dict(build)))
     except Newer:
         return None
     except BadAnswer as error:

@@ -1,0 +1,113 @@
+"""Freezing: the builds of ops, copied to the folder of artifacts as one snapshot."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fictl.arch import Arch
+from fictl.builds import building
+from fictl.builds.building import BuiltModule
+from fictl.errors import UsageError
+from fictl.jit.emulation import build_runtime
+from fictl.jit.progress import BuildObserver
+from fictl.jit.remote.document import Document, document_of
+from fictl.jit.store.entry import Corrupt, Entry, sha256
+from fictl.jit.store.shareable import unshareable
+from fictl.ship.artifacts.folder import ArtifactsFolder
+from fictl.ship.artifacts.names import checked_name
+from fictl.ship.artifacts.signed import Signed, write_signed
+from fictl.ship.artifacts.snapshot import make_snapshot
+from fictl.trust.secret_key import signing_key
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """The result for each module, and the snapshot; None if a module failed.
+
+    again: the folder had a snapshot of this name with exactly these builds.
+    """
+
+    folder: Path
+    built: tuple[BuiltModule, ...]
+    signed: Signed | None = None
+    again: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        snapshot = self.signed.snapshot if self.signed else None
+        return {
+            "folder": str(self.folder),
+            "modules": [module.to_dict() for module in self.built],
+            "snapshot": snapshot.name if snapshot else None,
+            "sha256": snapshot.sha256 if snapshot else None,
+            "size": snapshot.size if snapshot else 0,
+            "signed": bool(self.signed and self.signed.signature),
+            "again": self.again,
+        }
+
+
+def freeze(
+    name: str,
+    ops: Sequence[str],
+    archs: tuple[Arch, ...],
+    folder: ArtifactsFolder,
+    observer: BuildObserver,
+) -> Frozen:
+    """Build in the cache, then copy all builds to the folder and write the snapshot last.
+
+    A module that fails leaves the folder as it was.
+    """
+    checked_name(name)
+    built = tuple(building.build(ops, archs, observer, exact=True))
+    if not built or any(module.error for module in built):
+        return Frozen(folder.root, built)
+    entries = [Entry.read(Path(module.path)) for module in built]
+    if any(entry.manifest.device == "emu" for entry in entries):
+        entries.append(build_runtime(observer))
+    documents = {entry.path: _document(entry) for entry in entries}
+    folder.make()
+    for entry in entries:
+        _copy(entry, documents[entry.path], folder)
+    signed, again = _write(name, list(documents.values()), folder)
+    return Frozen(folder.root, built, signed, again)
+
+
+def _document(entry: Entry) -> Document:
+    manifest = entry.manifest
+    reason = unshareable(manifest)
+    if reason:
+        raise UsageError(
+            f"{manifest.module} cannot be in a snapshot: {reason}",
+            "unset what asks for this variant, and build again",
+        )
+    return document_of(manifest, manifest.source, manifest.builder)
+
+
+def _copy(entry: Entry, document: Document, folder: ArtifactsFolder) -> None:
+    if folder.entry(document) is None:
+        folder.put(document, {}, partial(_fill, entry))
+
+
+def _fill(entry: Entry, name: str, target: Path) -> None:
+    shutil.copyfile(entry.path / name, target)
+    if sha256(target) != entry.manifest.files[name].sha256:
+        raise Corrupt(f"{entry.path / name} has other bytes than were published")
+
+
+def _write(name: str, documents: list[Document], folder: ArtifactsFolder) -> tuple[Signed, bool]:
+    """Write the snapshot, signed if there is a key; keep the newest one if it has the same builds."""
+    fresh = Signed(make_snapshot(name, documents, time.time()), own=True)
+    before = folder.newest(name)
+    again = before is not None and before.snapshot.has_same_builds(fresh.snapshot)
+    signed = before if again and before is not None else fresh
+    key = signing_key()
+    if key and not signed.signature:
+        signed = signed.signed_with(key)
+    if not again or (before and signed.signature != before.signature):
+        write_signed(folder.bucket, signed)
+    return replace(signed, own=True), again
