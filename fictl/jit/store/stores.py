@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -23,6 +22,7 @@ STORE_FILE = "store.json"
 class Store:
     """A folder `<root>/v1/<project>/<module>/<recipe>/<build>/`.
 
+    A `prebuilt` one serves every toolchain. No version of fictl is compared: keys are of content.
     Files of one that is not `hashed` are compared with their manifest by size alone.
     """
 
@@ -135,14 +135,12 @@ def writable_store() -> Store:
 
 
 def stores() -> Iterator[Store]:
-    """Yield stores in the order of lookup. A prebuilt store of another fictl version is refused."""
+    """Yield stores in the order of lookup."""
     cache = writable_store()
     cache.check_private()
     yield cache
     for root in settings.STORES.get():
-        store = _read_only(root)
-        if store is not None:
-            yield store
+        yield Store(root, prebuilt=os.path.isfile(root / STORE_FILE))
     artifacts = artifacts_store()
     if os.path.isfile(artifacts.root / STORE_FILE):
         artifacts.check_ours()
@@ -153,25 +151,6 @@ def artifacts_store() -> Store:
     """Return the store of artifacts, which is read-only for every lookup; it need not exist."""
     hashed = not settings.ARTIFACTS_CHECKSUM_DISABLED.get()
     return Store(artifacts_dir(), prebuilt=True, hashed=hashed)
-
-
-def _read_only(root: Path) -> Store | None:
-    try:
-        written_by = json.loads((root / STORE_FILE).read_text(encoding="utf-8"))["fictl"]
-    except FileNotFoundError:
-        return Store(root)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        warn_once(f"store {root} is passed over: unreadable {STORE_FILE} ({error!r})")
-        return None
-    from fictl.version import VERSION
-
-    if written_by != VERSION and not settings.DISABLE_VERSION_CHECK.get():
-        warn_once(
-            f"store {root} is passed over: fictl {written_by} wrote it, this is {VERSION} "
-            f"({settings.DISABLE_VERSION_CHECK.name}=1 uses it all the same)"
-        )
-        return None
-    return Store(root, prebuilt=True)
 
 
 def _folders(path: Path) -> list[Path]:
