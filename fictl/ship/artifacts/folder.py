@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fictl import private_folder, rooted
+from fictl.arch import Arch
 from fictl.errors import UsageError
 from fictl.jit.remote.bucket import BadAnswer, NotThere
 from fictl.jit.remote.document import Document
@@ -22,12 +23,16 @@ from fictl.jit.store.staging import is_abandoned, publish
 from fictl.jit.store.stores import STORE_FILE, Store, artifacts_store
 from fictl.jit.store.writing import writing
 from fictl.paths import cache_root, matching
+from fictl.ship.aot import refuse_links
+from fictl.ship.artifacts.fitting import chosen
 from fictl.ship.artifacts.names import FOLDER, parsed
-from fictl.ship.artifacts.signed import Signed, read_signed
+from fictl.ship.artifacts.signed import Signed, read_signed, write_signed
+from fictl.ship.artifacts.snapshot import Snapshot
 from fictl.version import VERSION
 
 _STAGING = ".staging"
 _TRIES = 10
+_LARGEST_CHOICE = 1 << 16
 # Facts of a manifest that each machine has its own of.
 _LOCAL = ("created", "seconds", "peak_kib", "units", "origin")
 
@@ -62,7 +67,7 @@ class ArtifactsFolder:
         if not self.exists:
             self._refuse_other()
             with writing(self.root):
-                if self.root.parent == cache_root():
+                if self._is_private:
                     private_folder.make(self.root.parent, self.root.name)
                 self.root.mkdir(parents=True, exist_ok=True)
                 mark = json.dumps({"fictl": VERSION, "artifacts": True})
@@ -77,8 +82,24 @@ class ArtifactsFolder:
         signed = []
         for name in names:
             with suppress(BadAnswer, NotThere):
-                signed.append(read_signed(self.bucket, name))
+                one = read_signed(self.bucket, name)
+                signed.append(replace(one, own=one.own or self._is_private))
         yield from sorted(signed, key=lambda one: one.snapshot.created, reverse=True)
+
+    def save(self, signed: Signed, archs: tuple[Arch, ...] = (), everything: bool = True) -> None:
+        """Write a snapshot, all of whose builds are here that run on `archs`, or all builds."""
+        choice = {"archs": [str(arch) for arch in archs], "everything": everything}
+        self.bucket.write(_choice_name(signed.snapshot), json.dumps(choice).encode())
+        write_signed(self.bucket, signed)
+
+    def held(self, snapshot: Snapshot) -> tuple[Document, ...]:
+        """Return the builds of a snapshot that were brought here, and should be here."""
+        try:
+            choice = json.loads(self.bucket.read(_choice_name(snapshot), _LARGEST_CHOICE))
+            archs = tuple(Arch.parse(arch) for arch in choice["archs"])
+            return chosen(snapshot.documents, archs, bool(choice["everything"]))
+        except (NotThere, BadAnswer, ValueError, KeyError, TypeError, RecursionError):
+            return snapshot.documents
 
     def newest(self, name: str, sha256: str = "") -> Signed | None:
         """Return the newest snapshot of a name, or the one of that hash."""
@@ -103,6 +124,7 @@ class ArtifactsFolder:
     ) -> Entry:
         """Publish a build: `fill` writes each of its files, and checks its hash."""
         final = self.place(document)
+        refuse_links(self.root, final)
         with self._staged() as staging:
             for name in document.manifest.files:
                 fill(name, staging / name)
@@ -115,6 +137,10 @@ class ArtifactsFolder:
                 with suppress(OSError):
                     rooted.remove(self.root, final)
             return publish(staging, final)
+
+    @property
+    def _is_private(self) -> bool:
+        return self.root.parent == cache_root()
 
     @contextmanager
     def _staged(self) -> Iterator[Path]:
@@ -146,6 +172,10 @@ class ArtifactsFolder:
                     rooted.remove(self.root, path)
         with suppress(OSError):
             rooted.remove_if_empty(self.root, self.root / _STAGING)
+
+
+def _choice_name(snapshot: Snapshot) -> str:
+    return snapshot.path.removesuffix(".json") + ".choice"
 
 
 def is_copy(entry: Entry, document: Document) -> bool:

@@ -19,9 +19,10 @@ from fictl.jit.progress import BuildObserver
 from fictl.jit.remote.document import Document, document_of
 from fictl.jit.store.entry import Corrupt, Entry, sha256
 from fictl.jit.store.shareable import unshareable
+from fictl.ship.aot import refuse_unshared_variant
 from fictl.ship.artifacts.folder import ArtifactsFolder
 from fictl.ship.artifacts.names import checked_name
-from fictl.ship.artifacts.signed import Signed, write_signed
+from fictl.ship.artifacts.signed import Signed
 from fictl.ship.artifacts.snapshot import make_snapshot
 from fictl.trust.secret_key import signing_key
 
@@ -63,6 +64,7 @@ def freeze(
     A module that fails leaves the folder as it was.
     """
     checked_name(name)
+    refuse_unshared_variant()
     built = tuple(building.build(ops, archs, observer, exact=True))
     if not built or any(module.error for module in built):
         return Frozen(folder.root, built)
@@ -109,5 +111,5 @@ def _write(name: str, documents: list[Document], folder: ArtifactsFolder) -> tup
     if key and not signed.signature:
         signed = signed.signed_with(key)
     if not again or (before and signed.signature != before.signature):
-        write_signed(folder.bucket, signed)
+        folder.save(signed)
     return replace(signed, own=True), again

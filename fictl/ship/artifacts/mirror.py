@@ -12,6 +12,7 @@ from typing import Any
 from fictl.errors import FictlError, UsageError
 from fictl.jit.remote.bucket import BadAnswer, Bucket, NotThere, RemoteFailed
 from fictl.jit.remote.document import blob_name
+from fictl.jit.remote.folder import FolderBucket
 from fictl.jit.remote.url import open_bucket
 from fictl.quantity import counted
 from fictl.ship.artifacts.blobs import absent, total
@@ -113,7 +114,7 @@ def _copy(
 ) -> tuple[int, int]:
     """Copy one snapshot; return how many files and bytes that took."""
     signed = read_signed(source, entry.path)
-    _require_no_fault(signed, source, observer.note)
+    _require_no_fault(signed, source, target, observer.note)
     files = signed.snapshot.files
     missing = absent(target, files)
     size = total(files, missing)
@@ -133,14 +134,18 @@ def _copy(
     return len(missing), size
 
 
-def _require_no_fault(signed: Signed, source: Bucket, note: Callable[[str], None]) -> None:
+def _require_no_fault(
+    signed: Signed, source: Bucket, target: Bucket, note: Callable[[str], None]
+) -> None:
     """Refuse what a known key did not sign, and what nobody signed: in a folder it would look own.
 
     A signature by a key that is not known here goes along: readers decide.
     """
     verdict = signed.verdict()
-    if verdict.kind in (TRUSTED, OWN):
+    if verdict.kind == TRUSTED or (verdict.kind == OWN and isinstance(target, FolderBucket)):
         return
+    if verdict.kind == OWN:
+        raise Untrusted(f"it is not signed, and nobody would use it from {target.url}")
     if verdict.kind != _STRANGER:
         signed.require_trusted(source.url)
     note(f"{signed.snapshot.name}: its signature is not checked here: {verdict.text}")

@@ -19,7 +19,6 @@ from fictl.quantity import counted, spell_size
 from fictl.ship.artifacts.fitting import chosen
 from fictl.ship.artifacts.folder import ArtifactsFolder
 from fictl.ship.artifacts.locate import Located, locate
-from fictl.ship.artifacts.signed import write_signed
 from fictl.ship.artifacts.snapshot import Snapshot
 from fictl.ship.artifacts.transfer import NowhereError, Repositories, TransferObserver, each_of
 
@@ -112,9 +111,9 @@ def pull(
         missing = _bring(absent, located, repositories, folder, observer)
     else:
         missing = ()
-    if not missing and located.url:
+    if not missing:
         folder.make()
-        write_signed(folder.bucket, located.signed)
+        folder.save(located.signed, archs, everything)
     gone = {one.document.name for one in missing}
     brought = [document for document in absent if document.name not in gone]
     return Pulled(

@@ -91,7 +91,7 @@ def _signed(name: str, sha256: str, folder: ArtifactsFolder) -> Signed:
     if key is None or signed.signature:
         return signed
     signed = signed.signed_with(key)
-    write_signed(folder.bucket, signed)
+    folder.save(signed)
     return signed
 
 
