@@ -13,6 +13,7 @@ from fictl.jit.jobs import fitting, usable_cores
 from fictl.jit.lookup import find
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.progress import BuildObserver, LogObserver
+from fictl.jit.remote import remotes
 from fictl.process import stop_all
 
 
@@ -46,6 +47,11 @@ def build_all(
     limit = settings.MAX_JOBS.get()
     width = limit or min(usable_cores(), max(1, fitting()))
     workers = max(1, min(width, len(specs)))
+
+    if remotes.are_set():
+        from fictl.jit.prefetch import prefetch
+
+        prefetch(specs, archs, exact)
 
     def one(spec: ModuleSpec) -> BuildOutcome | FictlError:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fictl import settings
@@ -23,11 +23,22 @@ from fictl.toolchain import Targets, visible_gpus
 class MissingBuild(SetupError):
     """FICTL_DISABLE_JIT is set and no store has the module."""
 
-    def __init__(self, spec: ModuleSpec, recipe: Recipe, passed_over: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        spec: ModuleSpec,
+        recipe: Recipe,
+        remotes: Sequence[str] = (),
+        passed_over: Iterable[str] = (),
+    ) -> None:
+        """Make the error.
+
+        remotes: why each remote that was asked did not help. passed_over: builds that do not fit.
+        """
+        asked = "".join(f"; {reason}" for reason in remotes)
         those = "".join(f"\n  {one}" for one in passed_over)
         super().__init__(
             f"{spec.name} is in no store as recipe {recipe.key}, and "
-            f"{settings.DISABLE_JIT.name} forbids to compile it"
+            f"{settings.DISABLE_JIT.name} forbids to compile it{asked}"
             f"{'; there are builds that do not fit:' * bool(those)}{those}",
             f"fictl build {spec.name.rpartition('.')[2]} makes it where compiling is allowed",
         )
@@ -37,9 +48,12 @@ class MissingBuild(SetupError):
 class NotLocked(MissingBuild):
     """A lock file is in force, and no store has a build that it names."""
 
-    def __init__(self, spec: ModuleSpec, recipe: Recipe, lock: Locked) -> None:
+    def __init__(
+        self, spec: ModuleSpec, recipe: Recipe, lock: Locked, remotes: Sequence[str] = ()
+    ) -> None:
         super().__init__(spec, recipe)
-        self.message, self.hint = lock.why()
+        why, self.hint = lock.why()
+        self.message = "; ".join((why, *remotes))
 
 
 @dataclass(frozen=True)
@@ -95,6 +109,10 @@ class Lookup:
         )
         return None
 
+    def fits(self, entry: Entry) -> bool:
+        """True if a build that another machine made answers the query."""
+        return self._fitting(self._identity())(entry)
+
     def answered(self) -> Lookup:
         """Return this lookup with the stores' answer in `entry`."""
         return replace(self, entry=self.stored())
@@ -104,12 +122,12 @@ class Lookup:
         """True if a build would have to compile."""
         return self.entry is None and self.compilers is not None
 
-    def require_compilers(self) -> tuple[Compilers, Targets]:
+    def require_compilers(self, remotes: Sequence[str] = ()) -> tuple[Compilers, Targets]:
         """Return what a build needs, or raise the error that says why nothing compiles here."""
         if self.locked:
-            raise NotLocked(self.spec, self.recipe, self.locked)
+            raise NotLocked(self.spec, self.recipe, self.locked, remotes)
         if settings.DISABLE_JIT.get():
-            raise MissingBuild(self.spec, self.recipe, self.passed_over())
+            raise MissingBuild(self.spec, self.recipe, remotes, self.passed_over())
         compilers = self.compilers or require_compilers(self.recipe.device)
         assert self.targets is not None
         return compilers, self.targets

@@ -123,13 +123,13 @@ class ObjectBucket:
             raise BadAnswer(f"{name} has {count} bytes, not {size}")
         return digest.hexdigest()
 
-    def has(self, name: str) -> bool:
+    def size(self, name: str) -> int | None:
         with self._telling():
             try:
-                _obstore().head(self._lookups, checked(name))
+                size: int = _obstore().head(self._lookups, checked(name))["size"]
             except FileNotFoundError:
-                return False
-            return True
+                return None
+            return size
 
     def write(self, name: str, data: bytes) -> None:
         with self._telling():
@@ -146,7 +146,7 @@ class ObjectBucket:
             except FileNotFoundError:
                 return
 
-    def is_own(self, name: str) -> bool:
+    def is_own(self, name: str = "") -> bool:
         return False
 
     @property

@@ -20,11 +20,12 @@ def absent(bucket: Bucket, files: Mapping[str, int]) -> list[str]:
     other bytes.
     """
     hashes = sorted(files)
-    if not bucket.lists:
-        there = each_of(hashes, lambda sha256: bucket.has(blob_name(sha256)))
-        return [sha256 for sha256, has in zip(hashes, there, strict=True) if not has]
-    sizes = {entry.name: entry.size for entry in bucket.listed(_BLOBS)}
-    right = [sha256 for sha256 in hashes if sizes.get(blob_name(sha256)) == files[sha256]]
+    if bucket.lists:
+        sizes = {entry.name: entry.size for entry in bucket.listed(_BLOBS)}
+        there = [sizes.get(blob_name(sha256)) for sha256 in hashes]
+    else:
+        there = [*each_of(hashes, lambda sha256: bucket.size(blob_name(sha256)))]
+    right = [sha for sha, size in zip(hashes, there, strict=True) if size == files[sha]]
     if isinstance(bucket, FolderBucket):
         right = [sha256 for sha256 in right if _hash(bucket, sha256) == sha256]
     return sorted(set(hashes).difference(right))

@@ -8,8 +8,8 @@ from typing import Any
 
 from fictl.errors import FictlError, UsageError
 from fictl.jit.remote.bucket import BadAnswer
+from fictl.jit.remote.mark import MARK
 from fictl.jit.remote.url import open_bucket
-from fictl.ship.artifacts.bucket_mark import MARK
 from fictl.ship.artifacts.check import CheckedSnapshot, check_folder, check_url
 from fictl.ship.artifacts.folder import ArtifactsFolder
 from fictl.ship.artifacts.index import Indexed, read_index

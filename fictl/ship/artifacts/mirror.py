@@ -12,11 +12,10 @@ from typing import Any
 from fictl.errors import FictlError, UsageError
 from fictl.jit.remote.bucket import BadAnswer, Bucket, NotThere, RemoteFailed
 from fictl.jit.remote.document import blob_name
-from fictl.jit.remote.folder import FolderBucket
+from fictl.jit.remote.mark import require_ours
 from fictl.jit.remote.url import open_bucket
 from fictl.quantity import counted
 from fictl.ship.artifacts.blobs import absent, total
-from fictl.ship.artifacts.bucket_mark import require_ours
 from fictl.ship.artifacts.index import Indexed, read_index, write_index
 from fictl.ship.artifacts.names import split
 from fictl.ship.artifacts.signed import OWN, Signed, Untrusted, read_signed, write_signed
@@ -142,7 +141,7 @@ def _require_no_fault(
     A signature by a key that is not known here goes along: readers decide.
     """
     verdict = signed.verdict()
-    if verdict.kind == TRUSTED or (verdict.kind == OWN and isinstance(target, FolderBucket)):
+    if verdict.kind == TRUSTED or (verdict.kind == OWN and target.is_own()):
         return
     if verdict.kind == OWN:
         raise Untrusted(f"it is not signed, and nobody would use it from {target.url}")

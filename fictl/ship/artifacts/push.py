@@ -10,12 +10,11 @@ from fictl import settings
 from fictl.errors import SetupError, UsageError
 from fictl.jit.remote.bucket import Bucket
 from fictl.jit.remote.document import blob_name
-from fictl.jit.remote.folder import FolderBucket
+from fictl.jit.remote.mark import require_ours
 from fictl.jit.remote.url import open_bucket
 from fictl.jit.store.entry import Entry
 from fictl.quantity import counted
 from fictl.ship.artifacts.blobs import absent, total
-from fictl.ship.artifacts.bucket_mark import require_ours
 from fictl.ship.artifacts.folder import ArtifactsFolder
 from fictl.ship.artifacts.index import Indexed, write_index
 from fictl.ship.artifacts.signed import Signed, write_signed
@@ -96,7 +95,7 @@ def _signed(name: str, sha256: str, folder: ArtifactsFolder) -> Signed:
 
 
 def _require_signature(signed: Signed, bucket: Bucket) -> None:
-    if not signed.signature and not isinstance(bucket, FolderBucket):
+    if not signed.signature and not bucket.is_own():
         raise SetupError(
             f"the snapshot {signed.snapshot.name} is not signed, and nobody would use it from "
             f"{bucket.url}",
