@@ -18,7 +18,7 @@ from fictl.errors import UsageError
 from fictl.jit.remote.bucket import BadAnswer, NotThere
 from fictl.jit.remote.document import Document
 from fictl.jit.remote.folder import FolderBucket
-from fictl.jit.store.entry import MANIFEST, Entry, FileStamp, Unusable
+from fictl.jit.store.entry import MANIFEST, Entry, FileStamp, Manifest, Unusable
 from fictl.jit.store.staging import is_abandoned, publish
 from fictl.jit.store.stores import STORE_FILE, Store, artifacts_store
 from fictl.jit.store.writing import writing
@@ -33,8 +33,8 @@ from fictl.version import VERSION
 _STAGING = ".staging"
 _TRIES = 10
 _LARGEST_CHOICE = 1 << 16
-# Facts of a manifest that each machine has its own of.
-_LOCAL = ("created", "seconds", "peak_kib", "units", "origin")
+# Facts of a manifest that each machine has its own of, or that say who built and sent it.
+_LOCAL = ("created", "seconds", "peak_kib", "units", "origin", "source", "builder")
 
 
 @dataclass(frozen=True)
@@ -179,11 +179,16 @@ def _choice_name(snapshot: Snapshot) -> str:
 
 
 def is_copy(entry: Entry, document: Document) -> bool:
-    """True if a build is the one that a document describes, in every fact that travels."""
-    theirs = document.manifest
-    files = {name: replace(stamp, mtime_ns=0) for name, stamp in entry.manifest.files.items()}
-    local = {name: getattr(theirs, name) for name in _LOCAL}
-    return replace(entry.manifest, files=files, **local) == theirs
+    """True if a build is the one that a document describes."""
+    return is_same(entry.manifest, document.manifest)
+
+
+def is_same(one: Manifest, other: Manifest) -> bool:
+    """True if two manifests describe one build, whoever built it, and wherever it lies."""
+    files = {name: replace(stamp, mtime_ns=0) for name, stamp in one.files.items()}
+    theirs = {name: replace(stamp, mtime_ns=0) for name, stamp in other.files.items()}
+    local = {name: getattr(other, name) for name in _LOCAL}
+    return replace(one, files=files, **local) == replace(other, files=theirs)
 
 
 def _make(path: Path) -> None:

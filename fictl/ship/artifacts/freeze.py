@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,14 +17,18 @@ from fictl.errors import UsageError
 from fictl.jit.emulation import build_runtime
 from fictl.jit.progress import BuildObserver
 from fictl.jit.remote.document import Document, document_of
+from fictl.jit.remote.provenance import source_of
 from fictl.jit.store.entry import Corrupt, Entry, sha256
 from fictl.jit.store.shareable import unshareable
+from fictl.jit.store.use import keeping
+from fictl.project import Project
 from fictl.ship.aot import refuse_unshared_variant
-from fictl.ship.artifacts.folder import ArtifactsFolder
+from fictl.ship.artifacts.folder import ArtifactsFolder, is_same
 from fictl.ship.artifacts.names import checked_name
 from fictl.ship.artifacts.signed import Signed
-from fictl.ship.artifacts.snapshot import make_snapshot
+from fictl.ship.artifacts.snapshot import Snapshot, make_snapshot
 from fictl.trust.secret_key import signing_key
+from fictl.version import describe
 
 
 @dataclass(frozen=True)
@@ -71,15 +75,16 @@ def freeze(
     entries = [Entry.read(Path(module.path)) for module in built]
     if any(entry.manifest.device == "emu" for entry in entries):
         entries.append(build_runtime(observer))
-    documents = {entry.path: _document(entry) for entry in entries}
+    roots = {project.name: project.root for project in Project.all()}
+    documents = [_document(entry, roots) for entry in entries]
     folder.make()
-    for entry in entries:
-        _copy(entry, documents[entry.path], folder)
-    signed, again = _write(name, list(documents.values()), folder)
+    for entry, document in zip(entries, documents, strict=True):
+        _copy(entry, document, folder)
+    signed, again = _write(name, documents, folder)
     return Frozen(folder.root, built, signed, again)
 
 
-def _document(entry: Entry) -> Document:
+def _document(entry: Entry, roots: Mapping[str, Path]) -> Document:
     manifest = entry.manifest
     reason = unshareable(manifest)
     if reason:
@@ -87,12 +92,14 @@ def _document(entry: Entry) -> Document:
             f"{manifest.module} cannot be in a snapshot: {reason}",
             "unset what asks for this variant, and build again",
         )
-    return document_of(manifest, manifest.source, manifest.builder)
+    root = roots.get(manifest.project)
+    return document_of(manifest, source_of(root) if root else {}, describe())
 
 
 def _copy(entry: Entry, document: Document, folder: ArtifactsFolder) -> None:
     if folder.entry(document) is None:
-        folder.put(document, {}, partial(_fill, entry))
+        with keeping(entry.path):
+            folder.put(document, {}, partial(_fill, entry))
 
 
 def _fill(entry: Entry, name: str, target: Path) -> None:
@@ -105,7 +112,7 @@ def _write(name: str, documents: list[Document], folder: ArtifactsFolder) -> tup
     """Write the snapshot, signed if there is a key; keep the newest one if it has the same builds."""
     fresh = Signed(make_snapshot(name, documents, time.time()), own=True)
     before = folder.newest(name)
-    again = before is not None and before.snapshot.has_same_builds(fresh.snapshot)
+    again = before is not None and _are_same(before.snapshot, fresh.snapshot)
     signed = before if again and before is not None else fresh
     key = signing_key()
     if key and not signed.signature:
@@ -113,3 +120,10 @@ def _write(name: str, documents: list[Document], folder: ArtifactsFolder) -> tup
     if not again or (before and signed.signature != before.signature):
         folder.save(signed)
     return replace(signed, own=True), again
+
+
+def _are_same(before: Snapshot, fresh: Snapshot) -> bool:
+    return len(before.documents) == len(fresh.documents) and all(
+        is_same(one.manifest, other.manifest)
+        for one, other in zip(before.documents, fresh.documents, strict=True)
+    )

@@ -61,9 +61,6 @@ class Snapshot:
     def size(self) -> int:
         return sum(self.files.values())
 
-    def has_same_builds(self, other: Snapshot) -> bool:
-        return [one.data for one in self.documents] == [one.data for one in other.documents]
-
 
 def make_snapshot(name: str, documents: Iterable[Document], now: float) -> Snapshot:
     """Make a snapshot of builds, in an order of its own."""
