@@ -45,6 +45,7 @@ COMMANDS = (
     "config",
     "aot",
     "artifacts",
+    "trust",
     "compile-commands",
     "skills",
     "demo",

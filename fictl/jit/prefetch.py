@@ -14,24 +14,30 @@ from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.progress import LogObserver
 from fictl.jit.remote.pull import Pulled, pull
 from fictl.jit.store.lock import is_held
+from fictl.jit.store.stores import writable_store
 
 # Why threads: a notebook runs an event loop of its own, and the client lets others run meanwhile.
 _AT_ONCE = 32
 
 
 def prefetch(
-    specs: Sequence[ModuleSpec], archs: tuple[Arch, ...], exact: bool = False, patient: bool = False
+    specs: Sequence[ModuleSpec],
+    archs: tuple[Arch, ...],
+    exact: bool = False,
+    patient: bool = False,
+    look_only: bool = False,
 ) -> list[Pulled | FictlError]:
     """Pull what no store has; return the answer or the error of each spec, in order.
 
     patient: ask remotes, too, that failed or did not have it a moment ago.
+    look_only: fetch nothing.
     """
     if not specs:
         return []
 
     def one(spec: ModuleSpec) -> Pulled | FictlError:
         try:
-            return _pulled(spec, archs, exact, patient)
+            return _pulled(spec, archs, exact, patient, look_only)
         except FictlError as error:
             return error
 
@@ -42,11 +48,13 @@ def prefetch(
 
 
 def _pulled(
-    spec: ModuleSpec, archs: tuple[Arch, ...], exact: bool, patient: bool
+    spec: ModuleSpec, archs: tuple[Arch, ...], exact: bool, patient: bool, look_only: bool
 ) -> Pulled | FictlError:
     lookup = look_up(spec.aimed_at(archs), archs, exact)
     if lookup.entry is not None:
         return Pulled(lookup.entry)
+    if look_only:
+        return pull(lookup, writable_store(), patient, look_only)
     store = store_for(lookup.spec)
     if is_held(lock_path(lookup, store)) and not patient:
         return Pulled(reasons=["another process builds it"])

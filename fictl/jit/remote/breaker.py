@@ -1,4 +1,4 @@
-"""What this machine remembers about a remote for a minute: that it is down, and what it lacks.
+"""Memory of this machine about a remote, for a minute: that it is down, and what it lacks.
 
 Both are files whose mtime counts, so that one process asks and the others need not.
 """

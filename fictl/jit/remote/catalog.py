@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fictl.jit.remote.bucket import BadAnswer, Bucket, NotThere
-from fictl.jit.remote.document import Document, canonical
+from fictl.jit.remote.document import canonical
 from fictl.trust.signature import SUFFIX
 
 # For web servers, which cannot list: names that a reader then checks like any other.
@@ -30,6 +30,19 @@ class Candidate:
     @property
     def name(self) -> str:
         return f"{self.folder}/{self.build}-{self.sha256}.json"
+
+    @property
+    def project(self) -> str:
+        return self.folder.split("/")[1]
+
+    @property
+    def module(self) -> str:
+        return self.folder.split("/")[2]
+
+    @property
+    def comment(self) -> str:
+        """Return the comment that is signed with it."""
+        return f"fictl.build {self.folder.removeprefix('builds/')}/{self.build}"
 
     def signature(self, key_id: str) -> str:
         return signature_name(self.name, key_id)
@@ -70,7 +83,3 @@ def index_of(names: Iterable[str]) -> bytes:
     """Return the index of a recipe's folder."""
     ours = sorted({name for name in names if _NAME.fullmatch(name)})
     return canonical({"schema": "fictl.index/1", "names": ours})
-
-
-def candidate_of(document: Document) -> Candidate:
-    return Candidate(document.folder, document.manifest.build, document.sha256)

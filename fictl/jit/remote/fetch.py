@@ -27,7 +27,6 @@ class NotTrusted(Exception):
 
 def vouched(bucket: Bucket, candidate: Candidate, keys: tuple[TrustedKey, ...]) -> Vouched:
     """Read a document and who vouches for it; raise NotThere, BadAnswer, NotTrusted or Newer."""
-    project = candidate.folder.split("/")[1]
     known = [key_id for key_id in candidate.keys if any(key.public.id == key_id for key in keys)]
     own = not known and bucket.is_own(candidate.name)
     if not known and not own:
@@ -40,7 +39,7 @@ def vouched(bucket: Bucket, candidate: Candidate, keys: tuple[TrustedKey, ...]) 
     verdicts = []
     for key_id in known:
         signature = _signature(bucket, candidate, key_id)
-        verdict = judge(data, signature, keys, [project], _comment(candidate))
+        verdict = judge(data, signature, keys, [candidate.project], candidate.comment)
         if verdict.is_trusted:
             return Vouched(_document(candidate, data), verdict.name, key_id, signature)
         verdicts.append(verdict)
@@ -86,10 +85,6 @@ def _file(bucket: Bucket, blob: str, target: Path, stamp: FileStamp) -> FileStam
     if digest != stamp.sha256:
         raise BadAnswer(f"{blob} has other bytes than its name says: their SHA-256 is {digest}")
     return FileStamp(stamp.size, target.stat().st_mtime_ns, digest)
-
-
-def _comment(candidate: Candidate) -> str:
-    return f"fictl.build {candidate.folder.removeprefix('builds/')}/{candidate.build}"
 
 
 def _stranger(candidate: Candidate) -> str:

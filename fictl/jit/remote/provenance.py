@@ -1,4 +1,4 @@
-"""Where a build's sources are from: the commit of the project, and if the tree had other changes."""
+"""Origin of a build's sources: the commit of the project, and if the tree had other changes."""
 
 from __future__ import annotations
 

@@ -40,20 +40,21 @@ class Pulled:
     @property
     def why(self) -> str:
         """Say where the build is from, as a reason like those of a compile."""
-        return f"fetched from {self.by}" if self.entry else ""
+        return f"fetched from {self.by}" if self.by else ""
 
 
-def pull(lookup: Lookup, store: Store, patient: bool = False) -> Pulled:
+def pull(lookup: Lookup, store: Store, patient: bool = False, look_only: bool = False) -> Pulled:
     """Ask the remotes for a build that answers the lookup, and publish it in the store.
 
     patient: ask also what did not answer, or did not have it, a moment ago.
+    look_only: fetch nothing; then only `by` says that there is a build, and where.
     """
     answer = Pulled(reasons=list(remotes.silent()))
     if unshared_variant(lookup.recipe.device, lookup.recipe.flags.variant):
         return answer
     for url in remotes.urls():
         try:
-            answer.entry, answer.by = _pulled(Remote.at(url), lookup, store, patient)
+            answer.entry, answer.by = _pulled(Remote.at(url), lookup, store, patient, look_only)
             break
         except _Nothing as nothing:
             answer.reasons.append(f"{hide_secrets(url)} {nothing}")
@@ -71,7 +72,9 @@ class _Nothing(Exception):
     """The remote has no build to use; the text says why, after its URL."""
 
 
-def _pulled(remote: Remote, lookup: Lookup, store: Store, patient: bool) -> tuple[Entry, str]:
+def _pulled(
+    remote: Remote, lookup: Lookup, store: Store, patient: bool, look_only: bool
+) -> tuple[Entry | None, str]:
     folder = recipe_folder(lookup.spec.project, lookup.spec.name, lookup.recipe.key)
     if patient:
         remote.breaker.forget()
@@ -84,7 +87,7 @@ def _pulled(remote: Remote, lookup: Lookup, store: Store, patient: bool) -> tupl
         if not choices:
             remote.breaker.note_absent(folder)
             raise _Nothing("does not have it")
-        return _first(remote, _in_order(choices, lookup), lookup, store)
+        return _first(remote, _in_order(choices, lookup), lookup, None if look_only else store)
     except BadAnswer as error:
         warn_once(f"{remote.url} is passed over: {error}")
         raise _Nothing(f"cannot be read: {error}") from None
@@ -94,8 +97,8 @@ def _pulled(remote: Remote, lookup: Lookup, store: Store, patient: bool) -> tupl
 
 
 def _first(
-    remote: Remote, choices: list[Candidate], lookup: Lookup, store: Store
-) -> tuple[Entry, str]:
+    remote: Remote, choices: list[Candidate], lookup: Lookup, store: Store | None
+) -> tuple[Entry | None, str]:
     """Take the first candidate that fits, is trusted and is whole; warn about what is not."""
     keys = _keys()
     refusals: list[str] = []
@@ -104,7 +107,7 @@ def _first(
             taken = vouched(remote.bucket, candidate, keys)
             if not _fits(lookup, taken, remote):
                 continue
-            entry = fetched(remote.bucket, taken, store)
+            entry = fetched(remote.bucket, taken, store) if store else None
         except Newer as error:
             logger().debug("%s at %s is passed over: %s", candidate.name, remote.url, error)
         except NotThere as error:

@@ -14,24 +14,19 @@ from pathlib import Path
 from fictl.errors import FictlError
 from fictl.jit.remote import remotes
 from fictl.jit.remote.bucket import BadAnswer, RemoteFailed
-from fictl.jit.remote.document import document_of
 from fictl.jit.remote.mark import require_ours
-from fictl.jit.remote.provenance import source_of
-from fictl.jit.remote.push import key_for, own_keys, push
+from fictl.jit.remote.push import key_for
 from fictl.jit.remote.remote import Remote
-from fictl.jit.remote.vouched import signed
-from fictl.jit.store.entry import Entry
-from fictl.jit.store.shareable import unshareable
-from fictl.jit.store.use import keeping
+from fictl.jit.remote.send_entry import send, unsendable
+from fictl.jit.store.entry import Entry, Unusable
 from fictl.log import logger, warn_once
-from fictl.version import describe
 
 JOIN_SECONDS = 10.0
 
 
 def send_later(entry: Entry, base: Path) -> None:
     """Send a build that was just made to the nearest remote that can be written."""
-    if reason := unshareable(entry.manifest):
+    if reason := unsendable(entry):
         logger().debug("%s is not sent: %s", entry.path, reason)
         return
     _of_process(os.getpid()).add(entry, base)
@@ -98,13 +93,11 @@ def _send(entry: Entry, base: Path) -> None:
     try:
         key = key_for(remote.bucket)
         require_ours(remote.bucket)
-        with keeping(entry.path):
-            document = document_of(entry.manifest, source_of(base), describe())
-            push(remote.bucket, signed(document, key), entry.path, own_keys(key))
+        send(remote.bucket, entry, base, key)
     except RemoteFailed as error:
         remote.breaker.trip(error.reason)
         warn_once(f"builds are not sent: {error.message}")
-    except (BadAnswer, FictlError) as error:
+    except (BadAnswer, Unusable, FictlError) as error:
         warn_once(f"builds are not sent to {remote.url}: {getattr(error, 'message', error)}")
 
 

@@ -86,7 +86,7 @@ def freeze(
 
 def _document(entry: Entry, roots: Mapping[str, Path]) -> Document:
     manifest = entry.manifest
-    reason = unshareable(manifest)
+    reason = unshareable(entry)
     if reason:
         raise UsageError(
             f"{manifest.module} cannot be in a snapshot: {reason}",
