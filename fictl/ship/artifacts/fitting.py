@@ -1,4 +1,4 @@
-"""Which builds of a snapshot are for a machine: its CPU, its libc, its ABI and its architectures."""
+"""Builds of a snapshot that are for a machine: its CPU, its libc, its ABI, its architectures."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ def _at(place: str) -> ArtifactsFolder | str:
     folder = ArtifactsFolder.at(path)
     if folder.exists:
         return folder
-    if (path / MARK).is_file():
+    if os.path.isfile(path / MARK):
         return path.as_uri()
     raise UsageError(
         f"{path} is neither a folder of artifacts nor a repository",

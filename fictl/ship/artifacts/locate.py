@@ -1,4 +1,4 @@
-"""Which snapshot a name means: one of that hash, or the newest that somebody trusted signed."""
+"""The snapshot that a name means: the one of that hash, or the newest that a trusted key signed."""
 
 from __future__ import annotations
 

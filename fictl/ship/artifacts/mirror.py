@@ -27,7 +27,7 @@ _STRANGER = "unknown key"
 
 @dataclass
 class Mirrored:
-    """What was copied, what was there already, and which snapshots could not be copied, and why."""
+    """Snapshots that were copied, that were there already, and that could not be copied, and why."""
 
     source: str
     target: str

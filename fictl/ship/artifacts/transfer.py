@@ -14,6 +14,7 @@ from fictl.errors import FictlError
 from fictl.jit.remote.bucket import BadAnswer, Bucket, NotThere, RemoteFailed
 from fictl.jit.remote.document import blob_name
 from fictl.jit.remote.url import open_bucket
+from fictl.redact import hide_secrets
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -24,7 +25,7 @@ _NOTHING = "has nothing of that name"
 
 
 class TransferObserver(Protocol):
-    """Who is told how a transfer goes; threads may tell it at once."""
+    """The one that is told how a transfer goes; threads may tell it at once."""
 
     def planned(self, doing: str, files: int, size: int) -> None: ...
     def moved(self, size: int) -> None: ...
@@ -56,7 +57,7 @@ class Repositories:
             try:
                 buckets.append(open_bucket(url))
             except RemoteFailed as error:
-                closed.append((url, error.reason))
+                closed.append((hide_secrets(url), error.reason))
         return cls(tuple(buckets), tuple(closed))
 
     def first(self, name: str, ask: Callable[[Bucket], T]) -> T:
