@@ -58,7 +58,7 @@ def build_all(
                 return BuildOutcome(entry, compiled=False)
             cores = max(1, width // workers)
             outcome = ensure(spec, archs, observer, cores=cores, exact=exact)
-            return outcome if outcome.compiled else replace(outcome, why=outcome.why or origin)
+            return replace(outcome, why=origin) if origin else outcome
         except FictlError as error:
             return error
 

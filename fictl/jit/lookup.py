@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from fictl import settings
@@ -27,19 +27,14 @@ class MissingBuild(SetupError):
         self,
         spec: ModuleSpec,
         recipe: Recipe,
-        remotes: Sequence[str] = (),
         passed_over: Iterable[str] = (),
+        remotes: Iterable[str] = (),
     ) -> None:
-        """Make the error.
-
-        remotes: why each remote that was asked did not help. passed_over: builds that do not fit.
-        """
+        """Make the error; `remotes` says of each remote that was asked why it did not help."""
         asked = "".join(f"; {reason}" for reason in remotes)
-        those = "".join(f"\n  {one}" for one in passed_over)
         super().__init__(
             f"{spec.name} is in no store as recipe {recipe.key}, and "
-            f"{settings.DISABLE_JIT.name} forbids to compile it{asked}"
-            f"{'; there are builds that do not fit:' * bool(those)}{those}",
+            f"{settings.DISABLE_JIT.name} forbids to compile it{asked}{_listed(passed_over)}",
             f"fictl build {spec.name.rpartition('.')[2]} makes it where compiling is allowed",
         )
         self.spec = spec
@@ -49,11 +44,21 @@ class NotLocked(MissingBuild):
     """A lock file is in force, and no store has a build that it names."""
 
     def __init__(
-        self, spec: ModuleSpec, recipe: Recipe, lock: Locked, remotes: Sequence[str] = ()
+        self,
+        spec: ModuleSpec,
+        recipe: Recipe,
+        lock: Locked,
+        passed_over: Iterable[str] = (),
+        remotes: Iterable[str] = (),
     ) -> None:
         super().__init__(spec, recipe)
         why, self.hint = lock.why()
-        self.message = "; ".join((why, *remotes))
+        self.message = "; ".join((why, *remotes)) + _listed(passed_over)
+
+
+def _listed(passed_over: Iterable[str]) -> str:
+    those = "".join(f"\n  {one}" for one in passed_over)
+    return f"; there are builds that do not fit:{those}" if those else ""
 
 
 @dataclass(frozen=True)
@@ -109,9 +114,9 @@ class Lookup:
         )
         return None
 
-    def fits(self, entry: Entry) -> bool:
-        """True if a build that another machine made answers the query."""
-        return self._fitting(self._identity())(entry)
+    def unfit(self, entry: Entry) -> str:
+        """Say why a build that another machine made does not answer the query; '' if it does."""
+        return self._unfit(entry, self._identity())
 
     def answered(self) -> Lookup:
         """Return this lookup with the stores' answer in `entry`."""
@@ -122,12 +127,12 @@ class Lookup:
         """True if a build would have to compile."""
         return self.entry is None and self.compilers is not None
 
-    def require_compilers(self, remotes: Sequence[str] = ()) -> tuple[Compilers, Targets]:
+    def require_compilers(self, remotes: Iterable[str] = ()) -> tuple[Compilers, Targets]:
         """Return what a build needs, or raise the error that says why nothing compiles here."""
         if self.locked:
-            raise NotLocked(self.spec, self.recipe, self.locked, remotes)
+            raise NotLocked(self.spec, self.recipe, self.locked, self.passed_over(), remotes)
         if settings.DISABLE_JIT.get():
-            raise MissingBuild(self.spec, self.recipe, remotes, self.passed_over())
+            raise MissingBuild(self.spec, self.recipe, self.passed_over(), remotes)
         compilers = self.compilers or require_compilers(self.recipe.device)
         assert self.targets is not None
         return compilers, self.targets
@@ -137,7 +142,7 @@ class Lookup:
         for store in stores():
             for entry in store.entries(self.spec.project, self.spec.name):
                 identity = None if store.prebuilt else self._identity()
-                reason = _unfit(entry, self.need, identity)
+                reason = self._unfit(entry, identity)
                 if reason and entry.manifest.recipe == self.recipe.key:
                     yield f"{entry.path}: {reason}"
 
@@ -150,8 +155,18 @@ class Lookup:
         return replace(store, hashed=True) if self.locked else store
 
     def _fitting(self, identity: dict[str, str] | None) -> Callable[[Entry], bool]:
-        fits, lock = _fitting(self.need, identity), self.locked
-        return fits if lock is None else lambda entry: lock.allows(entry.manifest) and fits(entry)
+        def fits(entry: Entry) -> bool:
+            reason = self._unfit(entry, identity)
+            if reason:
+                logger().debug("%s is passed over: %s", entry.path, reason)
+            return not reason
+
+        return fits
+
+    def _unfit(self, entry: Entry, identity: dict[str, str] | None) -> str:
+        if self.locked and not self.locked.allows(entry.manifest):
+            return f"{self.locked.path} does not name its bytes"
+        return _unfit(entry, self.need, identity)
 
 
 def look_up(spec: ModuleSpec, archs: tuple[Arch, ...] = (), exact: bool = False) -> Lookup:
@@ -210,16 +225,6 @@ def _nearest_to(lookup: Lookup) -> Lookup:
     archs = lookup.targets.archs
     exactly = replace(lookup, need=Need(archs, exact=True)).answered()
     return exactly if exactly.entry else replace(lookup, need=Need(archs)).answered()
-
-
-def _fitting(need: Need, identity: dict[str, str] | None) -> Callable[[Entry], bool]:
-    def fits(entry: Entry) -> bool:
-        reason = _unfit(entry, need, identity)
-        if reason:
-            logger().debug("%s is passed over: %s", entry.path, reason)
-        return not reason
-
-    return fits
 
 
 def _unfit(entry: Entry, need: Need, identity: dict[str, str] | None) -> str:

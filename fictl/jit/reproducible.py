@@ -46,18 +46,22 @@ def places_of(spec: ModuleSpec, libraries: Iterable[tuple[str, Path]]) -> tuple[
 
     `libraries` are names and folders of headers that are not the project's.
     """
-    op = spec.name.replace(".", "/")
     named = [
         *own_folders().items(),  # For what lies in no folder of the following.
         ("fictl/emu", EMULATOR),
         *libraries,
-        *(("include", folder) for folder in spec.include_dirs),
-        *((op, source.parent) for source in spec.sources),
-        (op, spec.base),
+        *(() if spec.is_runtime else _folders_of(spec)),
     ]
     places = {place.folder: place for name, folder in named for place in _spelled(name, folder)}
     known = sorted(places.values(), key=lambda place: len(place.folder))
     return (Place(HERE, "."), *known)
+
+
+def _folders_of(spec: ModuleSpec) -> Iterator[tuple[str, Path]]:
+    op = spec.name.replace(".", "/")
+    yield from (("include", folder) for folder in spec.include_dirs)
+    yield from ((op, source.parent) for source in spec.sources)
+    yield op, spec.base
 
 
 def _spelled(name: str, folder: Path) -> Iterator[Place]:

@@ -118,3 +118,27 @@ def test_a_locked_build_with_other_bytes_is_not_loaded(answer, work: Path, enfor
     enforce()
     with pytest.raises(MissingBuild):
         answer(7).build_and_load()
+
+
+def test_cache_explain_says_that_a_lock_decides(answer, work: Path, enforce) -> None:
+    from fictl.jit.cache.explain import explain
+
+    _lock(work, answer(7).build(), sha256="ab" * 32)
+    enforce()
+    verdict = explain(answer(7))
+    assert not verdict.hit
+    assert verdict.why.startswith("local/answer is locked by")
+
+
+def test_a_build_of_another_toolchain_is_loaded_if_the_lock_names_it(
+    answer, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --locked on a machine with a compiler: the hash decides, not the compiler."""
+    from dataclasses import replace
+
+    entry = answer(7).build()
+    other = replace(entry.manifest, toolchain={"cxx": "another"})
+    (entry.path / "manifest.json").write_text(other.to_json(), encoding="utf-8")
+    _lock(work, entry)
+    monkeypatch.setenv("FICTL_LOCKED", "1")
+    assert answer(7).build().path == entry.path

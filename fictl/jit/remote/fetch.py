@@ -12,7 +12,7 @@ from fictl.jit.remote.catalog import Candidate
 from fictl.jit.remote.document import LARGEST, Document, read_document
 from fictl.jit.remote.vouched import Vouched
 from fictl.jit.store.entry import MANIFEST, Entry, FileStamp
-from fictl.jit.store.shareable import unshareable
+from fictl.jit.store.shareable import unshared_variant
 from fictl.jit.store.staging import publish, staging_folder
 from fictl.jit.store.stores import Store
 from fictl.jit.store.writing import writing
@@ -68,7 +68,7 @@ def _document(candidate: Candidate, data: bytes) -> Document:
     document = read_document(data)
     if document.name != candidate.name:
         raise BadAnswer(f"{candidate.name} is the document of another build: {document.name}")
-    if reason := unshareable(document.manifest):
+    if reason := unshared_variant(document.manifest.device, document.manifest.variant):
         raise BadAnswer(f"{candidate.name} should not have been sent: {reason}")
     return document
 

@@ -18,7 +18,6 @@ from fictl.jit.remote.catalog import Candidate, candidates, names_in
 from fictl.jit.remote.document import recipe_folder
 from fictl.jit.remote.fetch import NotTrusted, fetched, vouched
 from fictl.jit.remote.remote import Remote
-from fictl.jit.remote.vouched import Vouched
 from fictl.jit.store.entry import Entry, Newer
 from fictl.jit.store.shareable import unshared_variant
 from fictl.jit.store.stores import Store
@@ -102,10 +101,12 @@ def _first(
     """Take the first candidate that fits, is trusted and is whole; warn about what is not."""
     keys = _keys()
     refusals: list[str] = []
+    unfit: list[str] = []
     for candidate in choices[:_MOST_CANDIDATES]:
         try:
             taken = vouched(remote.bucket, candidate, keys)
-            if not _fits(lookup, taken, remote):
+            if reason := lookup.unfit(Entry(Path(remote.url), taken.document.manifest)):
+                unfit.append(reason)
                 continue
             entry = fetched(remote.bucket, taken, store) if store else None
         except Newer as error:
@@ -122,7 +123,7 @@ def _first(
         warn_once(f"a build at {remote.url} is passed over: {refusal}")
     if refusals:
         raise _Nothing(f"has one, but {refusals[0]}")
-    raise _Nothing("has none for this machine's architectures, compilers and platform")
+    raise _Nothing(f"has none that fits: {(unfit or ['a newer fictl made it'])[0]}")
 
 
 def _keys() -> tuple[TrustedKey, ...]:
@@ -140,7 +141,3 @@ def _in_order(choices: list[Candidate], lookup: Lookup) -> list[Candidate]:
         identity = lookup.compilers.identity(lookup.recipe.libraries)
         wanted = build_key(identity, lookup.targets.archs, lookup.compilers.cudart)
     return sorted(choices, key=lambda candidate: candidate.build != wanted)
-
-
-def _fits(lookup: Lookup, taken: Vouched, remote: Remote) -> bool:
-    return lookup.fits(Entry(Path(remote.url), taken.document.manifest))

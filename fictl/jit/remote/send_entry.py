@@ -21,7 +21,7 @@ def unsendable(entry: Entry) -> str:
     if entry.manifest.origin:
         url = entry.manifest.origin.get("url", "another machine")
         return f"it was fetched from {url}: its own builder vouches for it"
-    return unshareable(entry.manifest)
+    return unshareable(entry)
 
 
 def send(bucket: Bucket, entry: Entry, base: Path, key: SecretKey | None) -> Sent:

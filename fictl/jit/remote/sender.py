@@ -26,10 +26,7 @@ JOIN_SECONDS = 10.0
 
 def send_later(entry: Entry, base: Path) -> None:
     """Send a build that was just made to the nearest remote that can be written."""
-    if reason := unsendable(entry):
-        logger().debug("%s is not sent: %s", entry.path, reason)
-        return
-    _of_process(os.getpid()).add(entry, base)
+    of_process().add(entry, base)
 
 
 @dataclass
@@ -75,6 +72,11 @@ class Sender:
                     self.idle.notify_all()
 
 
+def of_process() -> Sender:
+    """Return the sender of this process."""
+    return _of_process(os.getpid())
+
+
 @cache
 def _of_process(pid: int) -> Sender:
     """Start the sender of this process: a thread does not survive a fork."""
@@ -84,6 +86,9 @@ def _of_process(pid: int) -> Sender:
 
 
 def _send(entry: Entry, base: Path) -> None:
+    if reason := unsendable(entry):
+        logger().debug("%s is not sent: %s", entry.path, reason)
+        return
     remote = _nearest_writable()
     if remote is None:
         warn_once("builds are not sent: no remote of FICTL_REMOTE can be written")
@@ -99,6 +104,11 @@ def _send(entry: Entry, base: Path) -> None:
         warn_once(f"builds are not sent: {error.message}")
     except (BadAnswer, Unusable, FictlError) as error:
         warn_once(f"builds are not sent to {remote.url}: {getattr(error, 'message', error)}")
+
+
+def forget() -> None:
+    """Open the remotes anew, as for other settings."""
+    _opened.cache_clear()
 
 
 @cache

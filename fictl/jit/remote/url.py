@@ -36,7 +36,8 @@ from fictl.setting_values import REMOTE_SCHEMES
 _CONNECT = "1s"
 _RETRIES = 2  # Of transfers: a lookup that fails is a miss.
 _SLOWEST = 64 << 10  # Bytes a second below which a transfer is given up.
-_CHUNK = 1 << 18
+# Each part is looked at as it comes: a server that trickles must not fill a buffer unseen.
+_SMALLEST_PART = 1
 _MOST_LISTED = 100_000
 
 _memory: dict[str, Any] = {}
@@ -161,7 +162,7 @@ class ObjectBucket:
                 answer = _obstore().get(store, checked(name))
             except FileNotFoundError:
                 raise NotThere(name) from None
-            for chunk in answer.stream(_CHUNK):
+            for chunk in answer.stream(_SMALLEST_PART):
                 count += len(chunk)
                 if count > largest:
                     raise BadAnswer(f"{name} has more than {largest} bytes")

@@ -20,9 +20,8 @@ from fictl.trust.secret_key import SecretKey
 
 from ...servers.old_s3 import OldS3, old_s3_server
 from ...servers.proxy import Proxy, proxy_of
-from ...servers.seaweed import ACCESS_KEY, SECRET_KEY, Seaweed
+from ...servers.seaweed import ACCESS_KEY, BUCKET, SECRET_KEY, Seaweed
 
-BUCKET = "fictl"
 DOCUMENT = re.compile(r"builds/.*-[0-9a-f]{64}\.json")
 
 
@@ -143,7 +142,7 @@ def folder(tmp_path: Path, use: Callable[[Remote], Remote]) -> Remote:
 
     path = tmp_path / "shared folder"
     path.mkdir(mode=0o700)
-    return use(Remote(f"file://{path}", LocalStore(path)))
+    return use(Remote(path.as_uri(), LocalStore(path)))
 
 
 @pytest.fixture(params=["folder", "s3", "old_s3"])
@@ -263,6 +262,22 @@ def pulled(project: Any, compiles: Callable[[], int]) -> Callable[[], Entry | No
         return one if one.manifest.origin else None
 
     return entry
+
+
+@pytest.fixture
+def elsewhere(
+    project: Any, keys: Keys, fictl_: Callable[..., Any], compiles: Callable[[], int], tmp_path: Path
+) -> Callable[..., dict[str, str]]:
+    """Build `twice` on another machine, which sends nothing unless told to; the variables of it."""
+
+    def build(name: str = "elsewhere", mode: str = "off") -> dict[str, str]:
+        cache = empty_cache(tmp_path / name)
+        answer = fictl_("build", "twice", FICTL_REMOTE_MODE=mode, **cache)
+        assert answer.code == 0, answer.err
+        assert compiles() == 1
+        return cache
+
+    return build
 
 
 def empty_cache(path: str | os.PathLike[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ import pytest
 from fictl.jit.store.staging import STAGING
 
 from ...servers.proxy import around
-from .conftest import DOCUMENT, empty_cache
+from .conftest import DOCUMENT
 from .test_races import assert_whole
 
 _POINTS = 20
@@ -59,11 +59,9 @@ def forks(start, tmp_path):
 
 
 @pytest.fixture
-def built(project, fictl_, tmp_path, keys) -> dict[str, str]:
+def built(elsewhere) -> dict[str, str]:
     """The cache of a machine that has `twice`, which it has not sent."""
-    cache = empty_cache(tmp_path / "builder")
-    assert fictl_("build", "twice", FICTL_REMOTE_MODE="off", **cache).code == 0
-    return cache
+    return elsewhere()
 
 
 def _spread(steps: int) -> list[int]:

@@ -14,9 +14,8 @@ from .conftest import empty_cache
 from .test_poison import add
 
 
-def test_each_kind_of_remote_takes_and_gives(remote, project, fictl_, keys, pulled, tmp_path):
-    cache = empty_cache(tmp_path / "builder")
-    assert fictl_("build", "twice", FICTL_REMOTE_MODE="write", **cache).code == 0
+def test_each_kind_of_remote_takes_and_gives(remote, fictl_, elsewhere, pulled):
+    cache = elsewhere(mode="write")
     answer = fictl_("build", "twice")
     assert answer.code == 0
     assert pulled().manifest.origin["url"] == remote.url
@@ -43,12 +42,11 @@ def test_all_pages_of_a_list_are_read(old_s3, old_server, sent, keys, fictl_, pu
 
 
 def test_a_list_that_is_behind_makes_a_miss_and_no_harm(
-    old_s3, old_server, sent, project, fictl_, pulled, tmp_path, keys
+    old_s3, old_server, sent, elsewhere, fictl_, pulled, tmp_path
 ):
     old_s3.hold(sent)
     old_server.unlisted = "/builds/"
-    cache = empty_cache(tmp_path / "builder")
-    assert fictl_("build", "twice", FICTL_REMOTE_MODE="off", **cache).code == 0
+    cache = elsewhere()
     assert fictl_("cache", "push", "twice", **cache).code == 0
     before = dict(old_server.objects)
     assert fictl_("build", "twice").code == 0
@@ -69,10 +67,9 @@ def test_a_list_that_shows_half_of_a_build_makes_a_miss(
 
 
 def test_a_web_server_gives_what_was_pushed_to_its_folder(
-    folder, project, keys, fictl_, pulled, tmp_path
+    folder, elsewhere, fictl_, pulled, tmp_path
 ):
-    cache = empty_cache(tmp_path / "builder")
-    assert fictl_("build", "twice", FICTL_REMOTE_MODE="write", **cache).code == 0
+    elsewhere(mode="write")
     with static_server(tmp_path / "shared folder") as url, proxy_of(url) as proxy:
         answer = fictl_("build", "twice", FICTL_REMOTE=proxy.url)
         assert answer.code == 0

@@ -11,7 +11,7 @@ import pytest
 from fictl.jit.remote.document import canonical, read_document
 
 from ...servers.proxy import around
-from .conftest import DOCUMENT, empty_cache
+from .conftest import DOCUMENT
 
 _PROCESSES = 16  # `make perf` has 64.
 _WRITERS = 8
@@ -51,26 +51,13 @@ def test_those_who_ask_a_dead_remote_at_once_ask_it_once(filled, at_once, pulled
     assert pulled() is None
 
 
-@pytest.fixture
-def built(project, fictl_, tmp_path, keys):
-    """The caches of several machines that each have built `twice`."""
-
-    def build(count: int) -> list[dict[str, str]]:
-        caches = [empty_cache(tmp_path / f"machine {number}") for number in range(count)]
-        for cache in caches:
-            assert fictl_("build", "twice", FICTL_REMOTE_MODE="off", **cache).code == 0
-        return caches
-
-    return build
-
-
 @pytest.mark.parametrize("server", ["s3", "old_s3"])
 def test_writers_of_one_build_end_with_one_and_all_succeed(
-    request, server, built, start, pulled, fictl_, tmp_path
+    request, server, elsewhere, start, pulled, fictl_
 ):
     remote = request.getfixturevalue(server)
     remote.proxy.latency = 0.1
-    caches = built(2) * (_WRITERS // 2)
+    caches = [elsewhere("one"), elsewhere("two")] * (_WRITERS // 2)
     writers = [start("-m", "fictl", "cache", "push", "twice", **cache) for cache in caches]
     answers = [writer.communicate(timeout=120) for writer in writers]
     assert [writer.returncode for writer in writers] == [0] * _WRITERS, answers
@@ -109,9 +96,9 @@ def test_a_sweep_that_takes_the_blob_under_a_reader_makes_a_miss(filled, fictl_,
     assert project.staging == []
 
 
-def test_a_sweep_spares_what_a_writer_has_sent_but_not_yet_named(s3, built, fictl_, pulled):
+def test_a_sweep_spares_what_a_writer_has_sent_but_not_yet_named(s3, elsewhere, fictl_, pulled):
     """The blob is there, its manifest not yet: gc comes in between."""
-    (cache,) = built(1)
+    cache = elsewhere()
     swept = []
 
     def sweep() -> None:
