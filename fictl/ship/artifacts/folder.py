@@ -83,7 +83,7 @@ class ArtifactsFolder:
         for name in names:
             with suppress(BadAnswer, NotThere):
                 one = read_signed(self.bucket, name)
-                signed.append(replace(one, own=one.own or self._is_private))
+                signed.append(replace(one, at_home=self._is_private))
         yield from sorted(signed, key=lambda one: one.snapshot.created, reverse=True)
 
     def save(self, signed: Signed, archs: tuple[Arch, ...] = (), everything: bool = True) -> None:

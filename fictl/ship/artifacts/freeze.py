@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -110,16 +110,15 @@ def _fill(entry: Entry, name: str, target: Path) -> None:
 
 def _write(name: str, documents: list[Document], folder: ArtifactsFolder) -> tuple[Signed, bool]:
     """Write the snapshot, signed if there is a key; keep the newest one if it has the same builds."""
-    fresh = Signed(make_snapshot(name, documents, time.time()), own=True)
-    before = folder.newest(name)
-    again = before is not None and _are_same(before.snapshot, fresh.snapshot)
-    signed = before if again and before is not None else fresh
-    key = signing_key()
+    before, key = folder.newest(name), signing_key()
+    fresh = make_snapshot(name, documents, time.time())
+    again = before is not None and _are_same(before.snapshot, fresh)
+    signed = before if before is not None and again else Signed(fresh)
     if key and not signed.signature:
         signed = signed.signed_with(key)
-    if not again or (before and signed.signature != before.signature):
+    if signed != before:
         folder.save(signed)
-    return replace(signed, own=True), again
+    return signed, again
 
 
 def _are_same(before: Snapshot, fresh: Snapshot) -> bool:

@@ -18,11 +18,9 @@ from fictl.quantity import counted
 from fictl.ship.artifacts.blobs import absent, total
 from fictl.ship.artifacts.index import Indexed, read_index, write_index
 from fictl.ship.artifacts.names import split
-from fictl.ship.artifacts.signed import OWN, Signed, Untrusted, read_signed, write_signed
+from fictl.ship.artifacts.signed import OWN, STRANGER, Signed, Untrusted, read_signed, write_signed
 from fictl.ship.artifacts.transfer import TransferObserver, each_of, fetch, spell
 from fictl.trust.verdict import TRUSTED
-
-_STRANGER = "unknown key"
 
 
 @dataclass
@@ -145,7 +143,7 @@ def _require_no_fault(
         return
     if verdict.kind == OWN:
         raise Untrusted(f"it is not signed, and nobody would use it from {target.url}")
-    if verdict.kind != _STRANGER:
+    if verdict.kind != STRANGER:
         signed.require_trusted(source.url)
     note(f"{signed.snapshot.name}: its signature is not checked here: {verdict.text}")
 

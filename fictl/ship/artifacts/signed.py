@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fictl.errors import FictlError, shown
 from fictl.jit.remote.bucket import BadAnswer, Bucket, NotThere
@@ -16,6 +16,7 @@ from fictl.trust.verdict import TRUSTED, Verdict, judge
 
 OWN = "own"
 UNSIGNED = "unsigned"
+STRANGER = "unknown key"
 
 
 class Untrusted(FictlError):
@@ -26,21 +27,29 @@ class Untrusted(FictlError):
 class Signed:
     """A snapshot and the text of its signature, '' without one.
 
-    own: only this user can have written it.
+    own: only this user can have written it. at_home: it lies where only fictl writes, for this user.
     """
 
     snapshot: Snapshot
     signature: str = ""
     own: bool = False
+    at_home: bool = False
 
     def verdict(self) -> Verdict:
-        """Judge the signature. Without one, only a file of the user's own is good enough, and only
-        while no key is trusted for its projects: else to remove a signature would be a way in.
+        """Judge the signature.
+
+        Without one, only a file of the user's own is good enough, and only while no key is trusted
+        for its projects: else to remove a signature would be a way in.
         """
         snapshot, keys = self.snapshot, trusted_keys()
         if self.signature:
-            text = self.signature
-            return judge(snapshot.data, text, keys, snapshot.projects, snapshot.comment)
+            verdict = judge(
+                snapshot.data, self.signature, keys, snapshot.projects, snapshot.comment
+            )
+            at_home = self.at_home and verdict.kind == STRANGER
+            return Verdict(OWN, f"{verdict.text}, but you put it here") if at_home else verdict
+        if self.at_home:
+            return Verdict(OWN, "not signed, and you put it here")
         if not self.own:
             return Verdict(UNSIGNED, "it is not signed")
         for key in keys:
@@ -55,16 +64,16 @@ class Signed:
             return verdict
         snapshot = self.snapshot
         name = f"the snapshot {snapshot.name}@{snapshot.sha256[:12]} of {place}"
-        hint = "ask who made it for the public key: fictl trust add"
+        hint = "ask who made it for the public key: fictl trust add NAME KEY"
         if verdict.kind == UNSIGNED:
             hint = "sign it where it was made, with FICTL_SIGNING_KEY"
-        elif verdict.kind not in ("unknown key", "wrong project"):
+        elif verdict.kind not in (STRANGER, "wrong project"):
             hint = f"get it again from who made it; {keys_path()} has the trusted keys"
         raise Untrusted(f"{name} is not used: {verdict.text}", hint)
 
     def signed_with(self, key: SecretKey) -> Signed:
         signature = sign(key, self.snapshot.data, self.snapshot.comment).text()
-        return Signed(self.snapshot, signature, self.own)
+        return replace(self, signature=signature)
 
 
 def read_signed(bucket: Bucket, path: str) -> Signed:

@@ -100,6 +100,16 @@ def test_an_unsigned_one_of_ones_own_is_good_only_while_nobody_is_trusted_to_sig
     assert "only you" in mine.require_trusted("there").text
 
 
+def test_what_fictl_put_where_only_it_writes_needs_no_trusted_key(signed: Signed) -> None:
+    """It was built here, or believed when it was pulled; other faults still count."""
+    home = replace(signed, at_home=True)
+    assert "you put it here" in replace(home, signature="").require_trusted("there").text
+    stranger = home.signed_with(SecretKey.generate())
+    assert "you put it here" in stranger.require_trusted("there").text
+    with pytest.raises(Untrusted, match="cannot be read"):
+        replace(home, signature="x").require_trusted("there")
+
+
 def test_it_is_written_and_read_with_its_signature(signed: Signed, repository: Path) -> None:
     bucket = open_bucket(repository.as_uri())
     write_signed(bucket, signed)
