@@ -148,8 +148,8 @@ def _of_toolchain(name: str, identity: str) -> Component:
         return _component("library", "cccl", version, identity)
     kind = "application" if name in _PROGRAMS else "library"
     title = identity.partition(" ")[0] if name == "cxx" else name
-    version = _NUMBER.search(identity.partition(") ")[2] or identity)
-    return _component(kind, title, version[0] if version else identity, identity)
+    number_text = _NUMBER.search(identity.partition(") ")[2] or identity)
+    return _component(kind, title, number_text[0] if number_text else identity, identity)
 
 
 def _component(kind: str, name: str, version: str, description: str) -> Component:

@@ -12,6 +12,7 @@ from pathlib import Path
 from fictl import private_folder, rooted, settings
 from fictl.errors import SetupError
 from fictl.jit.store.entry import Corrupt, Entry
+from fictl.jit.store.installed import installed_stores, unsafe
 from fictl.log import logger, warn_once
 from fictl.paths import cache_root
 
@@ -21,11 +22,15 @@ STORE_FILE = "store.json"
 
 @dataclass(frozen=True)
 class Store:
-    """A folder `<root>/v1/<project>/<module>/<recipe>/<build>/`."""
+    """A folder `<root>/v1/<project>/<module>/<recipe>/<build>/`.
+
+    installed: it came with a wheel, so that nobody but an installer writes there.
+    """
 
     root: Path
     writable: bool = False
     prebuilt: bool = False
+    installed: bool = False
 
     def module_dir(self, project: str, module: str) -> Path:
         return self.root / LAYOUT / project / module
@@ -41,6 +46,9 @@ class Store:
             self.check_private(project, module, recipe)
         for entry in self._newest_first(self.recipe_dir(project, module, recipe)):
             if not fits(entry):
+                continue
+            if self.installed and (why := unsafe(self.root, entry.path)):
+                warn_once(f"build {entry.path} is passed over: {why}")
                 continue
             if self.writable:
                 self.check_private(project, module, recipe, entry.path.name)
@@ -124,7 +132,10 @@ def writable_store() -> Store:
 
 
 def stores() -> Iterator[Store]:
-    """Yield stores in the order of lookup. A prebuilt store of another fictl version is refused."""
+    """Yield stores in the order of lookup: the cache, FICTL_STORES, wheels.
+
+    A prebuilt folder of another fictl version is refused.
+    """
     cache = writable_store()
     cache.check_private()
     yield cache
@@ -132,6 +143,15 @@ def stores() -> Iterator[Store]:
         store = _read_only(root)
         if store is not None:
             yield store
+    yield from _of_wheels()
+
+
+def _of_wheels() -> Iterator[Store]:
+    for wheel in installed_stores():
+        if wheel.problem:
+            warn_once(f"the prebuilt modules of {wheel} are passed over: {wheel.problem}")
+        else:
+            yield Store(wheel.root, prebuilt=True, installed=True)
 
 
 def _read_only(root: Path) -> Store | None:
