@@ -10,6 +10,7 @@ from fictl.jit.emulated_runtime import RUNTIME_NAME
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan
 from fictl.jit.store.entry import MANIFEST, MODULE, FileStamp, Manifest
+from fictl.jit.store.platform import measured
 
 
 def commit(
@@ -47,5 +48,6 @@ def commit(
         seconds=round(seconds, 3),
         peak_kib=peak_kib,
         units=units,
+        platform=str(measured(staging / MODULE) or ""),
     )
     (staging / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")

@@ -12,6 +12,7 @@ from fictl.jit.compilers import Compilers, cuda_targets, find_compilers, require
 from fictl.jit.ffi import ffi_abi
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.recipe import Recipe, recipe_of
+from fictl.jit.store import this_platform
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.stores import stores
 from fictl.log import logger
@@ -159,7 +160,21 @@ def _nearest_to(lookup: Lookup) -> Lookup:
 
 def _fitting(need: Need, identity: dict[str, str] | None) -> Callable[[Entry], bool]:
     def fits(entry: Entry) -> bool:
-        same_tools = identity is None or identity.items() <= entry.manifest.toolchain.items()
-        return same_tools and entry.manifest.ffi_abi == ffi_abi() and need.met_by(entry.archs)
+        reason = _unfit(entry, need, identity)
+        if reason:
+            logger().debug("%s is passed over: %s", entry.path, reason)
+        return not reason
 
     return fits
+
+
+def _unfit(entry: Entry, need: Need, identity: dict[str, str] | None) -> str:
+    """Say why a build does not answer a query; '' if it does."""
+    manifest = entry.manifest
+    if identity is not None and not identity.items() <= manifest.toolchain.items():
+        return "other compilers built it"
+    if manifest.ffi_abi != ffi_abi():
+        return f"it speaks the ABI of tvm-ffi {manifest.ffi_abi}, here is {ffi_abi()}"
+    if not need.met_by(entry.archs):
+        return f"it was built for {spell(entry.archs) or 'no architecture'}"
+    return this_platform.unfit(manifest.platform)

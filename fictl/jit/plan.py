@@ -14,7 +14,8 @@ from fictl.jit.compilers import Compilers
 from fictl.jit.ffi import FfiPaths, ffi_abi, ffi_paths
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.recipe import Recipe, digest, includes_rendered, unit_inputs
-from fictl.jit.store.entry import MODULE
+from fictl.jit.store import this_platform
+from fictl.jit.store.entry import MODULE, SCHEMA
 from fictl.toolchain import Targets, library_includes
 
 _HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".S")
@@ -70,7 +71,8 @@ class Plan:
     @property
     def build_key(self) -> str:
         archs = [str(arch) for arch in self.targets.archs]
-        return digest([self.identity, archs, self.ffi_abi, self.cudart])
+        platform = this_platform.here().general
+        return digest([SCHEMA, platform, self.identity, archs, self.ffi_abi, self.cudart])
 
 
 def make_plan(spec: ModuleSpec, recipe: Recipe, targets: Targets, compilers: Compilers) -> Plan:

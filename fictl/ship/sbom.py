@@ -10,9 +10,13 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from fictl.errors import FictlError
+from fictl.jit.cache.inventory import builds
 from fictl.jit.store.entry import Manifest
+from fictl.ship.verify import require_store
 from fictl.version import VERSION
 
 SCHEMA = "http://cyclonedx.org/schema/bom-1.6.schema.json"
@@ -28,10 +32,13 @@ Component = dict[str, Any]
 
 @dataclass(frozen=True)
 class Shipment:
-    """The wheel, folder or snapshot that is described. `license` is an SPDX expression, or ''."""
+    """The wheel, folder or snapshot that is described.
+
+    version: '' if it has none. license: an SPDX expression, or ''.
+    """
 
     name: str
-    version: str
+    version: str = ""
     license: str = ""
 
     @property
@@ -42,6 +49,17 @@ class Shipment:
 def sbom(shipment: Shipment, manifests: Iterable[Manifest]) -> str:
     """Return the document as text."""
     return json.dumps(bill(shipment, manifests), indent=1, ensure_ascii=True) + "\n"
+
+
+def sbom_of_folder(root: Path) -> str:
+    """Return the document of a folder of prebuilt modules; refuse one that is none, or is damaged."""
+    require_store(root)
+    items = builds(root)
+    broken = next((item.path for item in items if item.entry is None), None)
+    if broken is not None:
+        raise FictlError(f"{broken} has no readable manifest", f"fictl aot verify {root}")
+    manifests = [item.entry.manifest for item in items if item.entry]
+    return sbom(Shipment(root.name), manifests)
 
 
 def bill(shipment: Shipment, manifests: Iterable[Manifest]) -> dict[str, Any]:
@@ -77,7 +95,7 @@ def _subject(shipment: Shipment) -> Component:
         "type": "library",
         "bom-ref": shipment.ref,
         "name": shipment.name,
-        "version": shipment.version,
+        **({"version": shipment.version} if shipment.version else {}),
         **({"licenses": licenses} if licenses else {}),
     }
 
@@ -104,6 +122,7 @@ def _module(manifest: Manifest) -> Component:
         "device": manifest.device,
         "variant": manifest.variant,
         "archs": " ".join(manifest.archs),
+        "platform": manifest.platform,
     }
     return {
         "type": "library",

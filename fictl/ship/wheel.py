@@ -187,9 +187,17 @@ def _always(content: bytes) -> Content:
 
 def _lasting(manifest: Manifest) -> Manifest:
     """Return the manifest without what differs from build to build of the same bytes."""
-    files = {name: replace(stamp, mtime_ns=0) for name, stamp in manifest.files.items()}
-    created = float(timestamp())
-    return replace(manifest, files=files, created=created, seconds=0.0, peak_kib=0, units={})
+    return replace(
+        manifest,
+        files={name: replace(stamp, mtime_ns=0) for name, stamp in manifest.files.items()},
+        created=float(timestamp()),
+        seconds=0.0,
+        peak_kib=0,
+        units={},
+        origin={},
+        source={},
+        builder="",
+    )
 
 
 def _built(part: Part, observer: BuildObserver) -> list[Entry]:

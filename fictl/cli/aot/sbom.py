@@ -32,14 +32,13 @@ def command(
     json: Json = False,
 ) -> None:
     """Write the bill of materials of a folder: CycloneDX JSON with sources by hash and compilers."""
-    from fictl.ship.sbom import sbom
-    from fictl.ship.sbom_of_folder import shipment_and_manifests
+    from json import loads
+
+    from fictl.ship.sbom import sbom_of_folder
     from fictl.user_file import write_text
 
-    text = sbom(*shipment_and_manifests(folder.absolute()))
+    text = sbom_of_folder(folder.absolute())
     if out is not None:
         write_text("--out", out, text)
     view = f"wrote {friendly(out)}" if out else text.rstrip()
-    import json as encoding
-
-    console.show(console.Result({"out": str(out or ""), "sbom": encoding.loads(text)}, view))
+    console.show(console.Result({"out": str(out or ""), "sbom": loads(text)}, view))

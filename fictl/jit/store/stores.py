@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fictl import private_folder, rooted, settings
 from fictl.errors import SetupError
-from fictl.jit.store.entry import Corrupt, Entry
+from fictl.jit.store.entry import Corrupt, Entry, Newer, Unusable
 from fictl.jit.store.installed import installed_stores, unsafe
 from fictl.log import logger, warn_once
 from fictl.paths import cache_root
@@ -61,11 +61,11 @@ class Store:
         return None
 
     def entries(self, project: str, module: str) -> list[Entry]:
-        """Return every committed entry of a module, newest first; unreadable ones are left out."""
+        """Return every committed entry of a module, newest first, that can be read and used."""
         entries = []
         for path in _folders(self.module_dir(project, module)):
             for build in _folders(path):
-                with suppress(Corrupt):
+                with suppress(Unusable):
                     entry = Entry.read(build)
                     # Why: a build killed just before its rename lies in staging, complete.
                     if entry.manifest.build == build.name:
@@ -77,6 +77,8 @@ class Store:
         for path in _folders(folder):
             try:
                 entries.append(Entry.read(path))
+            except Newer as error:
+                logger().debug("%s is passed over: %s", path, error)
             except Corrupt as error:
                 self._set_aside(path, error)
         return sorted(entries, key=lambda entry: entry.manifest.created, reverse=True)

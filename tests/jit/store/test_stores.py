@@ -56,7 +56,7 @@ def test_a_corrupt_build_is_set_aside_and_reported_and_the_next_one_found(
     assert "other bytes than were published" in caplog.text
 
 
-@pytest.mark.parametrize("text", [None, "{", json.dumps({"schema": "fictl.build/2"})])
+@pytest.mark.parametrize("text", [None, "{", json.dumps({"schema": "fictl.build/0"})])
 def test_a_build_without_a_usable_manifest_is_set_aside(store, fake_build, caplog, text):
     broken = fake_build(store.recipe_dir(*PLACE) / "build")
     (broken.path / MANIFEST).unlink()
@@ -65,6 +65,21 @@ def test_a_build_without_a_usable_manifest_is_set_aside(store, fake_build, caplo
     assert store.find(*PLACE, _any) is None
     assert not broken.path.exists()
     assert "corrupt build" in caplog.text
+
+
+def test_a_build_of_a_newer_fictl_is_passed_over_in_silence(
+    store, fake_build, caplog, listing, monkeypatch
+):
+    newer = fake_build(store.recipe_dir(*PLACE) / "newer", created=2.0)
+    (newer.path / MANIFEST).write_text(json.dumps({"schema": "fictl.build/2", "files": []}))
+    ours = fake_build(store.recipe_dir(*PLACE) / "ours")
+    before = listing(newer.path)
+    monkeypatch.setenv("FICTL_LOGGING_LEVEL", "debug")
+    assert store.find(*PLACE, _any) == ours
+    assert store.entries(*PLACE[:2]) == [ours]
+    assert listing(newer.path) == before
+    assert {record.levelname for record in caplog.records} == {"DEBUG"}
+    assert "a newer fictl made it: its schema is fictl.build/2" in caplog.text
 
 
 def test_a_build_that_broke_twice_is_set_aside_twice(store, fake_build):
