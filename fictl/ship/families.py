@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fictl.arch import Arch
 from fictl.jit import JitSpec
 from fictl.jit.compilers import cuda_targets, find_compilers
+from fictl.jit.module_spec import ModuleSpec
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def by_family(specs: Sequence[JitSpec], archs: tuple[Arch, ...]) -> list[Part]:
     return [Part(f"sm{major}x", tuple(parts[major])) for major in sorted(parts)]
 
 
-def _targets(spec: JitSpec, archs: tuple[Arch, ...]) -> tuple[Arch, ...]:
+def _targets(spec: ModuleSpec, archs: tuple[Arch, ...]) -> tuple[Arch, ...]:
     compilers = find_compilers("cuda")
     chosen = compilers.targets(spec, archs) if compilers else cuda_targets(spec, archs, None)
     return chosen.archs

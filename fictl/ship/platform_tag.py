@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from fictl.errors import SetupError
 from fictl.jit.store.entry import Entry
-from fictl.jit.store.platform import Platform
+from fictl.jit.store.platform import Platform, measured
 
 Version = tuple[int, ...]
 
@@ -64,13 +65,9 @@ def _floor(entry: Entry) -> tuple[str, Version]:
 
 
 def _platform(name: str, entry: Entry) -> Platform:
-    try:
-        platform = Platform.parse(entry.manifest.platform)
-    except ValueError:
-        raise SetupError(
-            f"{name}: its manifest does not say on which systems it loads",
-            f"build it again: fictl cache clear {entry.manifest.module.rpartition('.')[2]}",
-        ) from None
+    platform = measured(entry.module)
+    if platform is None:
+        raise SetupError(f"{name}: {entry.module} is no ELF file", "fictl cache verify --repair")
     if platform.system != "linux" or platform.libc == "musl":
         raise SetupError(
             f"{name} is built for {platform}: manylinux is for Linux with glibc",
@@ -105,7 +102,10 @@ def _strangers(module: Path) -> Iterator[str]:
 
     with module.open("rb") as file:
         for section in ELFFile(file).iter_sections():
-            for tag in section.iter_tags("DT_NEEDED") if isinstance(section, DynamicSection) else ():
-                library = str(tag.needed)
-                if not library.startswith("ld-linux") and library not in _EVERYWHERE | _BROUGHT:
-                    yield library
+            if isinstance(section, DynamicSection):
+                tags: Iterator[Any] = section.iter_tags("DT_NEEDED")
+                yield from (name for name in (str(tag.needed) for tag in tags) if _is_strange(name))
+
+
+def _is_strange(library: str) -> bool:
+    return not library.startswith("ld-linux") and library not in _EVERYWHERE | _BROUGHT

@@ -20,6 +20,7 @@ from fictl.jit.emulation import build_runtime
 from fictl.jit.flags import current_variant
 from fictl.jit.progress import BuildObserver
 from fictl.jit.store.entry import MANIFEST, Entry, FileStamp, Manifest
+from fictl.jit.store.platform import measured
 from fictl.jit.store.stores import LAYOUT, STORE_FILE
 from fictl.jit.store.use import keep
 from fictl.project import Project
@@ -78,7 +79,9 @@ def make_wheels(
     _require_shared_variant()
     specs = for_archs(specs_of(names), archs, observer.note)
     source = source_package(_project_of(specs))
-    packer = _Packer(options, replace(source, version=checked_version(options.version or source.version)))
+    packer = _Packer(
+        options, replace(source, version=checked_version(options.version or source.version))
+    )
     checked_name(packer.base)
     emulated = settings.DEVICE.get() == "emu"
     if options.split != "family" or emulated:
@@ -113,7 +116,7 @@ class _Packer:
 
     def pack(self, part: Part, observer: BuildObserver) -> Wheel:
         entries = _built(part, observer)
-        manifests = [_lasting(entry.manifest) for entry in entries]
+        manifests = [_lasting(entry) for entry in entries]
         name = self._name(part, entries)
         members = dict(self._members(name, entries, manifests))
         path = self.options.out / name.file
@@ -135,7 +138,8 @@ class _Packer:
         if len(majors) > 1:
             listed = " and ".join(map(str, sorted(majors)))
             raise FictlError(
-                f"these builds are of CUDA {listed}", "a wheel is of one: fictl cache clear, then again"
+                f"these builds are of CUDA {listed}",
+                "a wheel is of one: fictl cache clear, then again",
             )
         suffix = f"cu{majors.pop()}" if majors else "emu"
         full = "-".join(filter(None, (self.base, part.family, suffix)))
@@ -164,7 +168,14 @@ def _store(
     yield f"{package}/{STORE_FILE}", (json.dumps({"fictl": VERSION}) + "\n").encode
     for entry, manifest in zip(entries, manifests, strict=True):
         keep(entry)
-        place = (package, LAYOUT, manifest.project, manifest.module, manifest.recipe, manifest.build)
+        place = (
+            package,
+            LAYOUT,
+            manifest.project,
+            manifest.module,
+            manifest.recipe,
+            manifest.build,
+        )
         folder = "/".join(place)
         for file, stamp in manifest.files.items():
             yield f"{folder}/{file}", partial(_whole, entry.path / file, stamp)
@@ -177,7 +188,9 @@ def _whole(path: Path, stamp: FileStamp) -> bytes:
 
     data = rooted.read(path)
     if hashlib.sha256(data).hexdigest() != stamp.sha256:
-        raise FictlError(f"{path} has other bytes than were published", "fictl cache verify --repair")
+        raise FictlError(
+            f"{path} has other bytes than were published", "fictl cache verify --repair"
+        )
     return data
 
 
@@ -185,8 +198,9 @@ def _always(content: bytes) -> Content:
     return lambda: content
 
 
-def _lasting(manifest: Manifest) -> Manifest:
+def _lasting(entry: Entry) -> Manifest:
     """Return the manifest without what differs from build to build of the same bytes."""
+    manifest = entry.manifest
     return replace(
         manifest,
         files={name: replace(stamp, mtime_ns=0) for name, stamp in manifest.files.items()},
@@ -197,6 +211,7 @@ def _lasting(manifest: Manifest) -> Manifest:
         origin={},
         source={},
         builder="",
+        platform=manifest.platform or str(measured(entry.module)),
     )
 
 
@@ -205,7 +220,9 @@ def _built(part: Part, observer: BuildObserver) -> list[Entry]:
     failures = [result for result in results if isinstance(result, FictlError)]
     if failures:
         listed = "\n".join(error.message for error in failures)
-        raise FictlError(f"{len(failures)} of {len(results)} modules do not build:\n{listed}", failures[0].hint)
+        raise FictlError(
+            f"{len(failures)} of {len(results)} modules do not build:\n{listed}", failures[0].hint
+        )
     entries = {r.entry.path: r.entry for r in results if not isinstance(r, FictlError)}
     if settings.DEVICE.get() == "emu":
         runtime = build_runtime(observer)

@@ -92,6 +92,8 @@ def _view(out: Console, wheels: list[Wheel]) -> None:
         count = f"{len(wheel.modules)} module{'s' * (len(wheel.modules) != 1)}"
         sizes = f"{spell_size(wheel.size)} ({spell_size(wheel.unpacked)} unpacked)"
         targets = " ".join(wheel.archs) or "emulated device"
-        out.print(f"[green]✓[/] [bold]{wheel.path.name}[/]  {count}  {targets}  {sizes}", soft_wrap=True)
+        out.print(
+            f"[green]✓[/] [bold]{wheel.path.name}[/]  {count}  {targets}  {sizes}", soft_wrap=True
+        )
     paths = " ".join(friendly(wheel.path) for wheel in wheels)
     out.print(f"  use it: pip install {paths}", markup=False, soft_wrap=True)
