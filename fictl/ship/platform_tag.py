@@ -31,7 +31,7 @@ _PROMISED: tuple[tuple[Version, Version, Version], ...] = (
 # driver's. The loader's own name differs by CPU.
 _EVERYWHERE = frozenset(
     ("libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1")
-    + ("libstdc++.so.6", "libgcc_s.so.1", "libatomic.so.1")
+    + ("libstdc++.so.6", "libgcc_s.so.1")
 )
 _BROUGHT = frozenset(("libtvm_ffi.so", "libfictl_emu.so", "libcuda.so.1"))
 
