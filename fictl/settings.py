@@ -11,8 +11,19 @@ from fictl import setting_values as values
 from fictl.errors import InvalidValue
 from fictl.setting import CONFIG, XDG_CONFIG_HOME, Setting, file_in_use
 from fictl.settings_file import PREFIX
+from fictl.sharing_settings import (
+    NO_DOWNLOAD,
+    REMOTE,
+    REMOTE_MODE,
+    REMOTE_TIMEOUT,
+    SIGNING_KEY,
+    SIGNING_PASSWORD,
+    TRUST,
+)
 
 __all__ = ["CONFIG", "SETTINGS", "XDG_CONFIG_HOME", "Setting", "file_in_use", "unknown"]
+__all__ += ["NO_DOWNLOAD", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
+__all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
 
 XDG_CACHE_HOME: Setting[Path | None] = Setting(
     "XDG_CACHE_HOME", "path", values.path, None, "what stands for ~/.cache"
