@@ -162,13 +162,6 @@ DISABLE_JIT = Setting(
     False,
     "never compile: use what a store holds, or fail",
 )
-DISABLE_VERSION_CHECK = Setting(
-    "FICTL_DISABLE_VERSION_CHECK",
-    "bool",
-    values.boolean,
-    False,
-    "use a prebuilt store that another version of fictl wrote",
-)
 WORKSPACE_BASE: Setting[Path | None] = Setting(
     "FICTL_WORKSPACE_BASE",
     "path",

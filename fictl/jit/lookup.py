@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from fictl import settings
@@ -22,10 +22,12 @@ from fictl.toolchain import Targets, visible_gpus
 class MissingBuild(SetupError):
     """FICTL_DISABLE_JIT is set and no store has the module."""
 
-    def __init__(self, spec: ModuleSpec, recipe: Recipe) -> None:
+    def __init__(self, spec: ModuleSpec, recipe: Recipe, passed_over: Iterable[str] = ()) -> None:
+        those = "".join(f"\n  {one}" for one in passed_over)
         super().__init__(
             f"{spec.name} is in no store as recipe {recipe.key}, and "
-            f"{settings.DISABLE_JIT.name} forbids to compile it",
+            f"{settings.DISABLE_JIT.name} forbids to compile it"
+            f"{'; there are builds that do not fit:' * bool(those)}{those}",
             f"fictl build {spec.name.rpartition('.')[2]} makes it where compiling is allowed",
         )
         self.spec = spec
@@ -35,7 +37,7 @@ class MissingBuild(SetupError):
 class Need:
     """Requirements on a build's architectures: exact targets, or GPUs that it must run on.
 
-    With `exact` the build has these targets and no others.
+    With `exact` the build has these targets and no others, as one that is to be shipped.
     """
 
     targets: tuple[Arch, ...] = ()
@@ -94,10 +96,19 @@ class Lookup:
     def require_compilers(self) -> tuple[Compilers, Targets]:
         """Return what a build needs, or raise the error that says why nothing compiles here."""
         if settings.DISABLE_JIT.get():
-            raise MissingBuild(self.spec, self.recipe)
+            raise MissingBuild(self.spec, self.recipe, self.passed_over())
         compilers = self.compilers or require_compilers(self.recipe.device)
         assert self.targets is not None
         return compilers, self.targets
+
+    def passed_over(self) -> Iterator[str]:
+        """Yield each build of this recipe that does not fit, with the reason."""
+        for store in stores():
+            for entry in store.entries(self.spec.project, self.spec.name):
+                identity = None if store.prebuilt else self._identity()
+                reason = _unfit(entry, self.need, identity)
+                if reason and entry.manifest.recipe == self.recipe.key:
+                    yield f"{entry.path}: {reason}"
 
     def _identity(self) -> dict[str, str] | None:
         """Return the toolchain that a build must have; None if any will do."""
@@ -177,4 +188,7 @@ def _unfit(entry: Entry, need: Need, identity: dict[str, str] | None) -> str:
         return f"it speaks the ABI of tvm-ffi {manifest.ffi_abi}, here is {ffi_abi()}"
     if not need.met_by(entry.archs):
         return f"it was built for {spell(entry.archs) or 'no architecture'}"
+    # Older versions of fictl did not measure it, and left paths of the machine in their builds.
+    if need.exact and identity is not None and not manifest.platform:
+        return "its platform is not known"
     return this_platform.unfit(manifest.platform)

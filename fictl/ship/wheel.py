@@ -17,14 +17,15 @@ from fictl.errors import FictlError, UsageError
 from fictl.jit import JitSpec
 from fictl.jit.batch import build_all
 from fictl.jit.emulation import build_runtime
-from fictl.jit.flags import current_variant
 from fictl.jit.progress import BuildObserver
+from fictl.jit.remote.document import document_of
 from fictl.jit.store.entry import MANIFEST, Entry, FileStamp, Manifest
-from fictl.jit.store.platform import measured
+from fictl.jit.store.shareable import unshareable
 from fictl.jit.store.stores import LAYOUT, STORE_FILE
 from fictl.jit.store.use import keep
 from fictl.project import Project
 from fictl.quantity import spell_size
+from fictl.ship.aot import REBUILD, refuse_variant
 from fictl.ship.families import Part, by_family
 from fictl.ship.platform_tag import platform_tag
 from fictl.ship.sbom import Shipment, sbom
@@ -40,7 +41,6 @@ from fictl.version import VERSION
 
 SPLITS = ("auto", "family", "none")
 LARGEST = 95 << 20  # PyPI takes 100 MiB.
-_SHIPPED = ("release", "fast")
 _PURE_PYTHON = "py3-none"  # No module knows Python's ABI: tvm-ffi stands between.
 
 
@@ -76,7 +76,7 @@ def make_wheels(
     options: WheelOptions, names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver
 ) -> list[Wheel]:
     """Build the ops, or all of this project, and pack them; one failure and nothing is packed."""
-    _require_shared_variant()
+    refuse_variant()
     specs = for_archs(specs_of(names), archs, observer.note)
     source = source_package(_project_of(specs))
     packer = _Packer(
@@ -116,7 +116,7 @@ class _Packer:
 
     def pack(self, part: Part, observer: BuildObserver) -> Wheel:
         entries = _built(part, observer)
-        manifests = [_lasting(entry) for entry in entries]
+        manifests = [_lasting(entry.manifest) for entry in entries]
         name = self._name(part, entries)
         members = dict(self._members(name, entries, manifests))
         path = self.options.out / name.file
@@ -198,21 +198,10 @@ def _always(content: bytes) -> Content:
     return lambda: content
 
 
-def _lasting(entry: Entry) -> Manifest:
-    """Return the manifest without what differs from build to build of the same bytes."""
-    manifest = entry.manifest
-    return replace(
-        manifest,
-        files={name: replace(stamp, mtime_ns=0) for name, stamp in manifest.files.items()},
-        created=float(timestamp()),
-        seconds=0.0,
-        peak_kib=0,
-        units={},
-        origin={},
-        source={},
-        builder="",
-        platform=manifest.platform or str(measured(entry.module)),
-    )
+def _lasting(manifest: Manifest) -> Manifest:
+    """Return the manifest as its document has it, without what differs between equal builds."""
+    lasting = document_of(manifest, {}, "").manifest
+    return replace(lasting, created=float(timestamp()))
 
 
 def _built(part: Part, observer: BuildObserver) -> list[Entry]:
@@ -227,6 +216,9 @@ def _built(part: Part, observer: BuildObserver) -> list[Entry]:
     if settings.DEVICE.get() == "emu":
         runtime = build_runtime(observer)
         entries[runtime.path] = runtime
+    for entry in entries.values():
+        if reason := unshareable(entry.manifest):
+            raise FictlError(f"{entry.manifest.module} is not packed: {reason}", REBUILD)
     key: Callable[[Entry], tuple[str, ...]] = lambda entry: entry.path.parts[-4:]  # noqa: E731
     return sorted(entries.values(), key=key)
 
@@ -238,15 +230,6 @@ def _project_of(specs: Sequence[JitSpec]) -> Project:
     if len(names) > 1:
         raise UsageError(f"these ops are of {' and '.join(names)}", "a wheel is of one project")
     return next(project for project in Project.all() if project.name == names[0])
-
-
-def _require_shared_variant() -> None:
-    variant = current_variant(settings.DEVICE.get())
-    if variant not in _SHIPPED:
-        raise UsageError(
-            f"the settings ask for builds of the variant {variant}, which holds paths of this machine",
-            "unset FICTL_JIT_DEBUG, FICTL_JIT_LINEINFO, FICTL_JIT_PROFILE and FICTL_EMU_CHECK",
-        )
 
 
 def _too_large(name: str, size: int, options: WheelOptions, parts: Sequence[Part]) -> FictlError:

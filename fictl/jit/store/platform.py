@@ -61,7 +61,7 @@ class Platform:
 
 
 def measured(module: Path) -> Platform | None:
-    """Read what a library needs from its ELF header and symbol versions; None if it is no ELF file."""
+    """Read what a library needs from its ELF header and symbol versions; None if it is not an ELF file."""
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
 

@@ -89,7 +89,7 @@ def _standing(final: Path) -> Entry | None:
 
 def _same(one: Entry, other: Entry) -> bool:
     """True if both have the same recipe and build; a damaged manifest may claim others."""
-    names = ("archs", "toolchain", "ffi_abi", "cudart")
+    names = ("archs", "toolchain", "ffi_abi", "cudart", "platform")
     return all(getattr(one.manifest, name) == getattr(other.manifest, name) for name in names)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -24,7 +23,8 @@ STORE_FILE = "store.json"
 class Store:
     """A folder `<root>/v1/<project>/<module>/<recipe>/<build>/`.
 
-    installed: it came with a wheel, so that nobody but an installer writes there.
+    A `prebuilt` one serves every toolchain. No version of fictl is compared: keys are of content.
+    An `installed` one came with a wheel, so that nobody but an installer writes there.
     """
 
     root: Path
@@ -134,17 +134,12 @@ def writable_store() -> Store:
 
 
 def stores() -> Iterator[Store]:
-    """Yield stores in the order of lookup: the cache, FICTL_STORES, wheels.
-
-    A prebuilt folder of another fictl version is refused.
-    """
+    """Yield stores in the order of lookup: the cache, FICTL_STORES, wheels."""
     cache = writable_store()
     cache.check_private()
     yield cache
     for root in settings.STORES.get():
-        store = _read_only(root)
-        if store is not None:
-            yield store
+        yield Store(root, prebuilt=os.path.isfile(root / STORE_FILE))
     yield from _of_wheels()
 
 
@@ -154,25 +149,6 @@ def _of_wheels() -> Iterator[Store]:
             warn_once(f"the prebuilt modules of {wheel} are passed over: {wheel.problem}")
         else:
             yield Store(wheel.root, prebuilt=True, installed=True)
-
-
-def _read_only(root: Path) -> Store | None:
-    try:
-        written_by = json.loads((root / STORE_FILE).read_text(encoding="utf-8"))["fictl"]
-    except FileNotFoundError:
-        return Store(root)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        warn_once(f"store {root} is passed over: unreadable {STORE_FILE} ({error!r})")
-        return None
-    from fictl.version import VERSION
-
-    if written_by != VERSION and not settings.DISABLE_VERSION_CHECK.get():
-        warn_once(
-            f"store {root} is passed over: fictl {written_by} wrote it, this is {VERSION} "
-            f"({settings.DISABLE_VERSION_CHECK.name}=1 uses it all the same)"
-        )
-        return None
-    return Store(root, prebuilt=True)
 
 
 def _folders(path: Path) -> list[Path]:
