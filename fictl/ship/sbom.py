@@ -159,8 +159,8 @@ def _of_toolchain(name: str, identity: str) -> Component:
     """Describe a program or library; its whole identity is the description."""
     if name in _ON_PYPI:
         package = _ON_PYPI[name]
-        made = _component("library", package, identity, f"{name}, as installed by pip")
-        return {**made, "purl": f"pkg:pypi/{package}@{identity}"}
+        library = _component("library", package, identity, f"{name}, as installed by pip")
+        return {**library, "purl": f"pkg:pypi/{package}@{identity}"}
     if name == "cccl" and identity.isdigit():
         number = int(identity)
         version = f"{number // 1_000_000}.{number // 1000 % 1000}.{number % 1000}"

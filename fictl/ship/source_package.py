@@ -71,17 +71,17 @@ def _of_file(path: Path) -> SourcePackage | None:
 
 def _of_installed(name: str) -> SourcePackage | None:
     try:
-        found = metadata.distribution(name)
+        distribution = metadata.distribution(name)
     except (metadata.PackageNotFoundError, ValueError):
         return None
     texts = {}
-    for file in found.files or ():
+    for file in distribution.files or ():
         if "licenses" in file.parts[:-1] and ".dist-info" in file.parts[0]:
             with suppress(OSError):
                 texts[file.name] = read_bytes(Path(str(file.locate())), _LARGEST)
-    head = found.metadata
+    head = distribution.metadata
     return SourcePackage(
-        head["Name"] or name, found.version, _expression(head["License-Expression"]), texts
+        head["Name"] or name, distribution.version, _expression(head["License-Expression"]), texts
     )
 
 

@@ -97,7 +97,7 @@ def test_a_library_that_may_be_absent_is_refused_by_name(entries) -> None:
 
 
 def test_what_is_no_library_is_refused(fake_build, tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="is no ELF file"):
+    with pytest.raises(SetupError, match="is not an ELF file"):
         platform_tag([fake_build(tmp_path / "recipe" / "build")])
 
 
