@@ -18,6 +18,7 @@ from fictl.doctor import (
     profilers,
     python_packages,
     targets,
+    wheels,
 )
 from fictl.doctor.facts import Facts, broken, gather
 from fictl.doctor.finding import DoctorFinding, error, exit_code, tally, warning
@@ -49,6 +50,7 @@ CHECKS: tuple[Check, ...] = (
     cache_folder.cache_folder,
     cache_folder.temporary_folder,
     cache_folder.stores,
+    wheels.wheels,
     machine.memory,
     environment.flags,
     environment.behind_the_key,

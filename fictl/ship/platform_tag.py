@@ -67,7 +67,9 @@ def _floor(entry: Entry) -> tuple[str, Version]:
 def _platform(name: str, entry: Entry) -> Platform:
     platform = measured(entry.module)
     if platform is None:
-        raise SetupError(f"{name}: {entry.module} is not an ELF file", "fictl cache verify --repair")
+        raise SetupError(
+            f"{name}: {entry.module} is not an ELF file", "fictl cache verify --repair"
+        )
     if platform.system != "linux" or platform.libc == "musl":
         raise SetupError(
             f"{name} is built for {platform}: manylinux is for Linux with glibc",

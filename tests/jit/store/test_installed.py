@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,36 +12,8 @@ from fictl.jit.store import installed
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.installed import GROUP, installed_stores
 from fictl.jit.store.stores import STORE_FILE, stores
-from fictl.log import warn_once
 
 ANY = lambda entry: True  # noqa: E731
-
-
-@pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The one folder of Python's path where wheels are looked for."""
-    folder = tmp_path / "site-packages"
-    folder.mkdir()
-    monkeypatch.setattr(sys, "path", ["", str(folder), str(tmp_path / "absent")])
-    warn_once.cache_clear()
-    return folder
-
-
-@pytest.fixture
-def install(site: Path, fake_build: Callable[..., Entry]) -> Callable[..., Path]:
-    """Put a wheel of one build there, as pip does."""
-
-    def put(name: str = "my_prebuilt", value: str | None = None, folder: Path = site) -> Path:
-        root = folder / name
-        info = folder / f"{name}-1.0.dist-info"
-        info.mkdir()
-        text = f"[console_scripts]\nx = y:z\n\n[{GROUP}]\n# ours\n{name} = {value or name}\n"
-        (info / "entry_points.txt").write_text(text, encoding="utf-8")
-        fake_build(root / "v1" / "local" / "answer" / "recipe" / "build")
-        (root / STORE_FILE).write_text("{}", encoding="utf-8")
-        return root
-
-    return put
 
 
 def _found() -> Entry | None:
@@ -50,8 +21,8 @@ def _found() -> Entry | None:
     return next(filter(None, entries), None)
 
 
-def test_a_wheel_is_found_by_its_entry_point_and_nothing_of_it_runs(install) -> None:
-    root = install()
+def test_a_wheel_is_found_by_its_entry_point_and_nothing_of_it_runs(install_wheel) -> None:
+    root = install_wheel()
     (root / "__init__.py").write_text("raise SystemExit('imported')", encoding="utf-8")
     (store,) = installed_stores()
     assert (store.root, store.problem, str(store)) == (root, "", "my_prebuilt 1.0")
@@ -60,18 +31,18 @@ def test_a_wheel_is_found_by_its_entry_point_and_nothing_of_it_runs(install) -> 
     assert entry.path.is_relative_to(root)
 
 
-def test_other_wheels_have_no_store(site: Path) -> None:
+def test_other_wheels_have_no_store(site_packages: Path) -> None:
     for number in range(3):
-        info = site / f"other{number}-1.0.dist-info"
+        info = site_packages / f"other{number}-1.0.dist-info"
         info.mkdir()
         (info / "entry_points.txt").write_text("[console_scripts]\na = b:c\n", encoding="utf-8")
     assert installed_stores() == ()
 
 
 def test_the_order_is_the_cache_then_named_folders_then_wheels(
-    install, fake_build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    install_wheel, fake_build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = install()
+    root = install_wheel()
     named = tmp_path / "named"
     fake_build(named / "v1" / "local" / "answer" / "recipe" / "build")
     monkeypatch.setenv("FICTL_STORES", str(named))
@@ -79,13 +50,13 @@ def test_the_order_is_the_cache_then_named_folders_then_wheels(
 
 
 def test_a_wheel_earlier_on_the_path_hides_one_of_its_name(
-    install, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    install_wheel, site_packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = tmp_path / "first"
     first.mkdir()
-    monkeypatch.setattr(sys, "path", [str(first), str(site)])
-    install()
-    root = install(folder=first)
+    monkeypatch.setattr(sys, "path", [str(first), str(site_packages)])
+    install_wheel()
+    root = install_wheel(folder=first)
     assert [store.root for store in installed_stores()] == [root]
 
 
@@ -99,9 +70,9 @@ def test_a_build_in_the_cache_looks_for_no_wheel(
 
 
 def test_the_path_is_read_once_until_something_is_installed(
-    install, site: Path, monkeypatch: pytest.MonkeyPatch
+    install_wheel, site_packages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install()
+    install_wheel()
     installed_stores()
     reads: list[Path] = []
     real = installed.read_bytes
@@ -110,8 +81,10 @@ def test_the_path_is_read_once_until_something_is_installed(
     )
     installed_stores()
     assert reads == []
-    install("second")
-    os.utime(site, ns=(1, 1))  # The clock of a file system may be too coarse for this test.
+    install_wheel("second")
+    os.utime(
+        site_packages, ns=(1, 1)
+    )  # The clock of a file system may be too coarse for this test.
     assert [store.distribution for store in installed_stores()] == ["my_prebuilt", "second"]
     assert len(reads) == 2
 
@@ -120,8 +93,8 @@ ELSEWHERE = ("../elsewhere", "/etc", "os.path", "my_prebuilt:stores", "a/b", "",
 
 
 @pytest.mark.parametrize("value", ELSEWHERE)
-def test_a_place_that_is_no_folder_of_the_wheel_is_refused(install, value: str) -> None:
-    install(value=value or " ")
+def test_a_place_that_is_no_folder_of_the_wheel_is_refused(install_wheel, value: str) -> None:
+    install_wheel(value=value or " ")
     (store,) = installed_stores()
     assert "is not the name of a folder beside it" in store.problem
     assert _found() is None
@@ -148,10 +121,10 @@ BROKEN = {
 
 @pytest.mark.parametrize(("spoil", "reason"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_wheel_is_one_warning_and_no_crash(
-    install, caplog: pytest.LogCaptureFixture, spoil, reason: str
+    install_wheel, caplog: pytest.LogCaptureFixture, spoil, reason: str
 ) -> None:
-    spoil(install())
-    good = install("second")
+    spoil(install_wheel())
+    good = install_wheel("second")
     for _ in range(3):
         entry = _found()
     assert entry is not None
@@ -165,24 +138,26 @@ def test_a_broken_wheel_is_one_warning_and_no_crash(
     "part", ["v1", "v1/local/answer", "v1/local/answer/recipe/build/module.so"]
 )
 def test_a_build_that_everyone_could_have_changed_is_passed_over(
-    install, caplog: pytest.LogCaptureFixture, part: str
+    install_wheel, caplog: pytest.LogCaptureFixture, part: str
 ) -> None:
-    place = install() / part
+    place = install_wheel() / part
     place.chmod(0o777)
     assert _found() is None
     assert "can be written by everyone" in caplog.text
 
 
-def test_a_build_behind_a_link_is_passed_over(install, tmp_path: Path, caplog) -> None:
-    module = install() / "v1" / "local" / "answer"
+def test_a_build_behind_a_link_is_passed_over(install_wheel, tmp_path: Path, caplog) -> None:
+    module = install_wheel() / "v1" / "local" / "answer"
     module.rename(tmp_path / "elsewhere")
     module.symlink_to(tmp_path / "elsewhere")
     assert _found() is None
     assert "is a link, which a wheel does not hold" in caplog.text
 
 
-def test_what_the_group_may_write_is_used_because_pip_installs_so_with_umask_002(install) -> None:
-    install().chmod(0o775)
+def test_what_the_group_may_write_is_used_because_pip_installs_so_with_umask_002(
+    install_wheel,
+) -> None:
+    install_wheel().chmod(0o775)
     assert _found() is not None
 
 
@@ -205,16 +180,20 @@ def _folder(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [_binary, _endless, _pipe, _folder])
-def test_an_entry_point_file_that_cannot_be_read_is_none(install, site: Path, spoil) -> None:
-    install()
-    spoil(site / "my_prebuilt-1.0.dist-info" / "entry_points.txt")
-    os.utime(site, ns=(2, 2))
+def test_an_entry_point_file_that_cannot_be_read_is_none(
+    install_wheel, site_packages: Path, spoil
+) -> None:
+    install_wheel()
+    spoil(site_packages / "my_prebuilt-1.0.dist-info" / "entry_points.txt")
+    os.utime(site_packages, ns=(2, 2))
     assert installed_stores() == ()
 
 
-def test_lines_without_sense_say_nothing(install, site: Path) -> None:
-    install()
+def test_lines_without_sense_say_nothing(install_wheel, site_packages: Path) -> None:
+    install_wheel()
     text = f"= = =\n[\n]\n[{GROUP}]\n\n;x\n[{GROUP}]]\n=my_prebuilt\n"
-    (site / "my_prebuilt-1.0.dist-info" / "entry_points.txt").write_text(text, encoding="utf-8")
-    os.utime(site, ns=(3, 3))
+    (site_packages / "my_prebuilt-1.0.dist-info" / "entry_points.txt").write_text(
+        text, encoding="utf-8"
+    )
+    os.utime(site_packages, ns=(3, 3))
     assert [store.problem for store in installed_stores()] == [""]
