@@ -16,7 +16,8 @@ from fictl.builds.for_archs import for_archs
 from fictl.errors import FictlError, UsageError
 from fictl.jit import JitSpec
 from fictl.jit.batch import build_all
-from fictl.jit.emulation import build_runtime
+from fictl.jit.emulated_runtime import runtime_spec
+from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.progress import BuildObserver
 from fictl.jit.remote.document import document_of
 from fictl.jit.store.entry import MANIFEST, Entry, FileStamp, Manifest
@@ -205,7 +206,10 @@ def _lasting(manifest: Manifest) -> Manifest:
 
 
 def _built(part: Part, observer: BuildObserver) -> list[Entry]:
-    results = build_all(part.specs, part.archs, observer, exact=True)
+    specs: list[ModuleSpec] = [*part.specs]
+    if settings.DEVICE.get() == "emu":
+        specs.append(runtime_spec())
+    results = build_all(specs, part.archs, observer, exact=True)
     failures = [result for result in results if isinstance(result, FictlError)]
     if failures:
         listed = "\n".join(error.message for error in failures)
@@ -213,9 +217,6 @@ def _built(part: Part, observer: BuildObserver) -> list[Entry]:
             f"{len(failures)} of {len(results)} modules do not build:\n{listed}", failures[0].hint
         )
     entries = {r.entry.path: r.entry for r in results if not isinstance(r, FictlError)}
-    if settings.DEVICE.get() == "emu":
-        runtime = build_runtime(observer)
-        entries[runtime.path] = runtime
     for entry in entries.values():
         if reason := unshareable(entry.manifest):
             raise FictlError(f"{entry.manifest.module} is not packed: {reason}", REBUILD)
