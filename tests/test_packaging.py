@@ -12,9 +12,9 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterable
-from importlib.util import find_spec
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -257,62 +257,8 @@ def test_the_version_is_written_once(checkout: Path) -> None:
     assert found == "fictl/version.py"
 
 
-USE = """
-import json, sys
-started = []
-note = lambda name, words: started.append(words[1]) if name == "subprocess.Popen" else None
-sys.addaudithook(note)
-import torch
-from {package} import ops
-x = torch.arange(64, dtype=torch.float16)
-right = bool((ops.{op}(x, 2.0) == x * 2).all())
-import fictl
-from fictl.jit.load import loaded_libraries
-print(json.dumps([right, list(map(str, loaded_libraries())), started, fictl.__file__]))
-"""
-
-
-def compiles(words: list[str]) -> bool:
-    """Whether a program that was started compiles or links: one asked what it would do does not."""
-    asked = "--dryrun" in words
-    return not asked and (Path(words[0]).name == "ninja" or bool({"-c", "-shared"} & {*words}))
-
-
 def installers() -> list[str]:
     return ["pip", *(["uv"] if shutil.which("uv") else [])]
-
-
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Iterable[Path]], Path]:
-    """Make an environment of Python, torch and fictl's dependencies, and install wheels into it."""
-
-    def make(installer: str, wheels: Iterable[Path]) -> Path:
-        env = tmp_path_factory.mktemp("bare")
-        run(sys.executable, "-m", "venv", "--without-pip", env, cwd=env)
-        names = (imported for imported in imported_by_fictl() - BROUGHT if find_spec(imported))
-        specs = (find_spec(name) for name in ("torch", "tvm_ffi", *names))
-        places = {Path(spec.origin).parents[1] for spec in specs if spec and spec.origin}
-        # Why not the folder of this checkout: fictl itself is what the wheel brings.
-        kept = [str(place) for place in places if place.name.endswith("-packages")]
-        site = next(env.glob("lib/python3*/site-packages"))
-        (site / "dependencies.pth").write_text("\n".join(kept), encoding="utf-8")
-        python = env / "bin" / "python"
-        pip = (sys.executable, "-m", "pip", "--python", python, "install")
-        words = pip if installer == "pip" else ("uv", "pip", "install", "--python", python)
-        run(*words, "--quiet", "--no-index", "--no-deps", *wheels, cwd=env)
-        return env
-
-    return make
-
-
-def alone(env: Path, *words: str) -> str:
-    """Run a program of the environment with nothing else on PATH: no compiler, no ninja."""
-    plain = {"PATH": str(env / "bin"), "HOME": str(env / "home"), "FICTL_DEVICE": "emu"}
-    done = subprocess.run(
-        [env / "bin" / words[0], *words[1:]], cwd=env, env=plain, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def prebuilt(folder: Path, *words: str, cwd: Path) -> Path:
@@ -323,38 +269,37 @@ def prebuilt(folder: Path, *words: str, cwd: Path) -> Path:
     return wheel
 
 
+def alone(tmp_path: Path, op: str, wheels: Iterable[Path], installer: str = "pip") -> Any:
+    """Run an op in an environment of Python, torch and these wheels, without a compiler."""
+    program, saved = ROOT / "tests" / "gpu" / "wheel_alone.py", tmp_path / "alone.json"
+    words = ("--ops", op, "--device", "emu", "--installer", installer, "--save", saved)
+    run(sys.executable, program, *wheels, *words, cwd=tmp_path)
+    result = json.loads(saved.read_text())
+    assert (result["not_loaded"], result["elsewhere"], result["compiled"]) == ({}, [], [])
+    assert [row["problem"] for row in result["ops"]] == [""] * len(result["ops"])
+    return result
+
+
 @pytest.mark.parametrize("installer", installers())
 def test_with_python_torch_and_wheels_alone_ops_run(
-    dist: Path, bare, tmp_path: Path, users_cache: None, installer: str
+    dist: Path, tmp_path: Path, users_cache: None, commit: str, installer: str
 ) -> None:
-    wheel = prebuilt(tmp_path, "scale", cwd=ROOT)
-    env = bare(installer, [next(dist.glob("fictl-*.whl")), wheel])
-    used = alone(env, "python", "-c", USE.format(package="fictl", op="scale"))
-    right, loaded, started, origin = json.loads(used)
-    assert right
-    assert origin.startswith(str(env))
-    assert [path.startswith(str(env)) for path in loaded] == [True]
-    assert not list(filter(compiles, started))
-    assert not list((env / "home").rglob("module.so"))
+    wheels = [next(dist.glob("fictl-*.whl")), prebuilt(tmp_path, "scale", cwd=ROOT)]
+    result = alone(tmp_path, "scale", wheels, installer)
+    assert (result["modules"], [row["op"] for row in result["ops"]]) == (1, ["scale"])
+    assert result["fictl"].endswith(f"(commit {commit[:7]})")
 
 
 def test_a_users_project_ships_its_ops_in_the_same_way(
-    dist: Path, bare, tmp_path: Path, users_cache: None
+    dist: Path, tmp_path: Path, users_cache: None
 ) -> None:
     mine = tmp_path / "mine"
     run(sys.executable, "-m", "fictl", "init", mine, cwd=tmp_path)
     new_op = ("new-op", "twofold", "--family", "own", "--expr", "x * factor")
     run(sys.executable, "-m", "fictl", *new_op, cwd=mine)
     run(sys.executable, "-m", "build", "--no-isolation", "--wheel", cwd=mine)
-    wheels = [next(dist.glob("fictl-*.whl")), *mine.glob("dist/*.whl")]
-    wheels.append(prebuilt(tmp_path / "out", cwd=mine))
-    assert wheels[-1].name.startswith("mine_prebuilt_emu-0.0.1-py3-none-manylinux_2_")
-    env = bare("pip", wheels)
-    used = alone(env, "python", "-c", USE.format(package="mine", op="twofold"))
-    right, loaded, started, _ = json.loads(used)
-    assert right
-    assert len(loaded) == 1
-    assert not list(filter(compiles, started))
-    doctor = json.loads(alone(env, "fictl", "doctor", "--json"))["data"]["findings"]
-    wheel = next(finding for finding in doctor if finding["name"] == "wheel")
-    assert (wheel["level"], wheel["found"].split()[0]) == ("ok", "mine_prebuilt_emu")
+    wheel = prebuilt(tmp_path / "out", cwd=mine)
+    assert wheel.name.startswith("mine_prebuilt_emu-0.0.1-py3-none-manylinux_2_")
+    wheels = [next(dist.glob("fictl-*.whl")), *mine.glob("dist/*.whl"), wheel]
+    result = alone(tmp_path, "mine/twofold", wheels)
+    assert (result["modules"], [row["op"] for row in result["ops"]]) == (1, ["twofold"])
