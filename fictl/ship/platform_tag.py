@@ -73,7 +73,7 @@ def _platform(name: str, entry: Entry) -> Platform:
     if platform.system != "linux" or platform.libc == "musl":
         raise SetupError(
             f"{name} is built for {platform}: manylinux is for Linux with glibc",
-            "build on a system with glibc, as in the container quay.io/pypa/manylinux_2_28_x86_64",
+            "build on a system with glibc, as in a manylinux_2_28 image",
         )
     return platform
 
@@ -93,7 +93,7 @@ def _of_cxx_library(name: str, platform: Platform) -> Version:
     raise SetupError(
         f"{name} is built for {platform}: no manylinux promises a libstdc++ newer than "
         f"GLIBCXX_{newest}",
-        "build with an older g++ (CXX=g++-13), or in the container quay.io/pypa/manylinux_2_28_x86_64",
+        "build with an older g++ (CXX=g++-13), or in a manylinux_2_28 image",
     )
 
 
