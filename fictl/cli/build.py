@@ -68,7 +68,7 @@ def _built(out: Console, built: list[Any]) -> None:
             console.problem(module.error)
             continue
         why = f" ({escape(module.why)})" if module.why else ""
-        how = f"compiled in {module.seconds:.1f} s{why}" if module.compiled else "was built already"
+        how = f"compiled in {module.seconds:.1f} s{why}" if module.compiled else _ready(module)
         origin = f"({module.origin})" if module.origin else ""
         out.print(
             f"[green]✓[/] [bold]{escape(module.title)}[/]  {' '.join((*module.archs, origin))}  {how}",
@@ -79,6 +79,13 @@ def _built(out: Console, built: list[Any]) -> None:
             from fictl.cli.build_time import show_time
 
             show_time(out, module.time)
+
+
+def _ready(module: Any) -> str:
+    """Say of a build that was not compiled now where it is from."""
+    from rich.markup import escape
+
+    return escape(module.why) or "was built already"
 
 
 def show_plans(ops: list[str], archs: tuple[Arch, ...]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from fictl import settings
 from fictl.arch import Arch
@@ -13,6 +14,7 @@ from fictl.jit.jobs import fitting, usable_cores
 from fictl.jit.lookup import find
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.progress import BuildObserver, LogObserver
+from fictl.jit.remote import remotes
 from fictl.process import stop_all
 
 
@@ -47,21 +49,34 @@ def build_all(
     width = limit or min(usable_cores(), max(1, fitting()))
     workers = max(1, min(width, len(specs)))
 
-    def one(spec: ModuleSpec) -> BuildOutcome | FictlError:
+    origins = _prefetched(specs, archs, exact)
+
+    def one(spec: ModuleSpec, origin: str) -> BuildOutcome | FictlError:
         try:
             entry = find(spec) if any_build else None
             if entry:
                 return BuildOutcome(entry, compiled=False)
             cores = max(1, width // workers)
-            return ensure(spec, archs, observer, cores=cores, exact=exact)
+            outcome = ensure(spec, archs, observer, cores=cores, exact=exact)
+            return replace(outcome, why=origin) if origin else outcome
         except FictlError as error:
             return error
 
     with ThreadPoolExecutor(workers) as pool:
         try:
-            return list(pool.map(one, specs))
+            return list(pool.map(one, specs, origins))
         except BaseException:
             # Ctrl-C arrives in this thread, not in the threads that wait for compilers.
             pool.shutdown(wait=False, cancel_futures=True)
             stop_all()
             raise
+
+
+def _prefetched(specs: Sequence[ModuleSpec], archs: tuple[Arch, ...], exact: bool) -> list[str]:
+    """Ask the remotes for all specs at once; return where each build is from, '' for other ones."""
+    if not remotes.are_set():
+        return [""] * len(specs)
+    from fictl.jit.prefetch import prefetch  # Only here: it imports clients and keys.
+
+    answers = prefetch(specs, archs, exact)
+    return ["" if isinstance(answer, FictlError) else answer.why for answer in answers]

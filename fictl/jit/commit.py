@@ -6,6 +6,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from fictl.emu import places
 from fictl.jit.emulated_runtime import RUNTIME_NAME
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan
@@ -26,6 +27,8 @@ def commit(
         *(name for unit in plan.steps for name in (unit.object, unit.log)),
     ):
         (staging / leftover).unlink(missing_ok=True)
+    if plan.recipe.device == "emu" and plan.places:
+        places.write(staging, [(place.name, place.folder) for place in plan.places])
     (staging / "build.ninja").write_text(ninja_text(plan), encoding="utf-8")
     flags = asdict(plan.recipe.flags)
     manifest = Manifest(

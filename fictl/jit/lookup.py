@@ -22,11 +22,19 @@ from fictl.toolchain import Targets, visible_gpus
 class MissingBuild(SetupError):
     """FICTL_DISABLE_JIT is set and no store has the module."""
 
-    def __init__(self, spec: ModuleSpec, recipe: Recipe, passed_over: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        spec: ModuleSpec,
+        recipe: Recipe,
+        passed_over: Iterable[str] = (),
+        remotes: Iterable[str] = (),
+    ) -> None:
+        """Make the error; `remotes` says of each remote that was asked why it did not help."""
         those = "".join(f"\n  {one}" for one in passed_over)
+        asked = "".join(f"; {reason}" for reason in remotes)
         super().__init__(
             f"{spec.name} is in no store as recipe {recipe.key}, and "
-            f"{settings.DISABLE_JIT.name} forbids to compile it"
+            f"{settings.DISABLE_JIT.name} forbids to compile it{asked}"
             f"{'; there are builds that do not fit:' * bool(those)}{those}",
             f"fictl build {spec.name.rpartition('.')[2]} makes it where compiling is allowed",
         )
@@ -84,6 +92,10 @@ class Lookup:
         )
         return None
 
+    def unfit(self, entry: Entry) -> str:
+        """Say why a build that another machine made does not answer the query; '' if it does."""
+        return _unfit(entry, self.need, self._identity())
+
     def answered(self) -> Lookup:
         """Return this lookup with the stores' answer in `entry`."""
         return replace(self, entry=self.stored())
@@ -93,10 +105,10 @@ class Lookup:
         """True if a build would have to compile."""
         return self.entry is None and self.compilers is not None
 
-    def require_compilers(self) -> tuple[Compilers, Targets]:
+    def require_compilers(self, remotes: Iterable[str] = ()) -> tuple[Compilers, Targets]:
         """Return what a build needs, or raise the error that says why nothing compiles here."""
         if settings.DISABLE_JIT.get():
-            raise MissingBuild(self.spec, self.recipe, self.passed_over())
+            raise MissingBuild(self.spec, self.recipe, self.passed_over(), remotes)
         compilers = self.compilers or require_compilers(self.recipe.device)
         assert self.targets is not None
         return compilers, self.targets

@@ -109,7 +109,7 @@ def _copied(store: Store, built: BuiltModule) -> BuiltModule:
     if built.error:
         return built
     source = Entry.read(Path(built.path))
-    if reason := unshareable(source.manifest):
+    if reason := unshareable(source):
         error = FictlError(f"{built.module} is not shipped: {reason}", REBUILD)
         return replace(built, error=error)
     module_dir = store.module_dir(built.project, built.module)

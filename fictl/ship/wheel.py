@@ -218,7 +218,7 @@ def _built(part: Part, observer: BuildObserver) -> list[Entry]:
         )
     entries = {r.entry.path: r.entry for r in results if not isinstance(r, FictlError)}
     for entry in entries.values():
-        if reason := unshareable(entry.manifest):
+        if reason := unshareable(entry):
             raise FictlError(f"{entry.manifest.module} is not packed: {reason}", REBUILD)
     key: Callable[[Entry], tuple[str, ...]] = lambda entry: entry.path.parts[-4:]  # noqa: E731
     return sorted(entries.values(), key=key)

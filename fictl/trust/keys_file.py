@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timezone
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,17 @@ class TrustedKey:
 
     def covers(self, project: str) -> bool:
         return any(fnmatchcase(project, pattern) for pattern in self.projects)
+
+    def has_expired(self, now: float | None = None) -> bool:
+        """True after the last day of the key, by this machine's clock, in UTC."""
+        moment = time.time() if now is None else now
+        today = datetime.fromtimestamp(moment, timezone.utc).date()
+        return self.expires is not None and today > self.expires
+
+    @property
+    def state(self) -> str:
+        """Say until when it counts."""
+        return f"expired {self.expires}" if self.has_expired() else str(self.expires or "")
 
     def text(self) -> str:
         """Return the entry as the file has it."""
@@ -97,7 +109,7 @@ def parse_day(text: str) -> date:
         raise InvalidValue(f"{shown(text)!r} is not a day", hint) from None
 
 
-def add(key: TrustedKey) -> bool:
+def add(key: TrustedKey, dry_run: bool = False) -> bool:
     """Append an entry to the file; return False if it is there already."""
     path, keys = keys_path(), trusted_keys()
     if key in keys:
@@ -108,11 +120,12 @@ def add(key: TrustedKey) -> bool:
             f"choose another name, or fictl trust remove {key.name}",
         )
     text = _read(path) if os.path.lexists(path) else ""
-    _write(path, f"{text.rstrip()}\n\n{key.text()}".lstrip())
+    if not dry_run:
+        _write(path, f"{text.rstrip()}\n\n{key.text()}".lstrip())
     return True
 
 
-def remove(name: str) -> TrustedKey:
+def remove(name: str, dry_run: bool = False) -> TrustedKey:
     """Remove the entry of that name, or of that key id; other text of the file stays."""
     path, keys = keys_path(), trusted_keys()
     gone = next((key for key in keys if name in (key.name, key.public.id)), None)
@@ -127,7 +140,8 @@ def remove(name: str) -> TrustedKey:
     rest = text[: starts[at]] + text[end:] if at < len(starts) else text
     if _parsed(path, rest) != left:
         raise UsageError(f"{path} is written in a form that cannot be edited", "edit it by hand")
-    _write(path, rest)
+    if not dry_run:
+        _write(path, rest)
     return gone
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timezone
 
 from fictl.errors import InvalidValue, shown
 from fictl.trust.keys_file import TrustedKey
@@ -75,8 +73,7 @@ def _of_key(
     if signed.comment != comment:
         other = f"it was signed as {shown(signed.comment)!r}, and lies as {shown(comment)!r}"
         return refused("another document", f"the signature of {who} is moved: {other}")
-    today = datetime.fromtimestamp(time.time() if now is None else now, timezone.utc).date()
-    if key.expires and today > key.expires:
+    if key.has_expired(now):
         return refused("expired", f"{who} has expired on {key.expires}")
     outside = [project for project in projects if not key.covers(project)]
     if outside:

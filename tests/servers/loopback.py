@@ -102,8 +102,12 @@ class Server:
         self._loop.close()
 
     async def _stop(self) -> None:
+        # Nobody new comes in, and those just accepted get as far as a task that closes their socket:
+        # asyncio forgets the socket if the server is closed, or the task cancelled, before that.
+        for listening in self._server.sockets:
+            self._loop.remove_reader(listening.fileno())
+        await self._settle()
         self._server.close()
-        await self._settle()  # A task cancelled before its first step would not close its socket.
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()

@@ -24,6 +24,7 @@ from pathlib import Path
 
 HOST = "127.0.0.1"
 ACCESS_KEY, SECRET_KEY = "ci", "a-secret-of-tests"
+BUCKET = "fictl"
 _START_SECONDS = 60.0
 _PR_SET_PDEATHSIG = 1
 _SERVICES = ("master", "volume", "filer", "s3")
@@ -128,8 +129,9 @@ def _free_ports(count: int) -> list[int]:
 
 
 def _wait_until_up(url: str, filer: str, server: subprocess.Popen[bytes]) -> None:
-    """Wait until both answer, and an object can be stored: volumes are there later than ports."""
-    store = urllib.request.Request(f"{filer}/is-up", data=b"yes", method="PUT")
+    """Make the bucket, once an object can be stored: volumes are there later than ports."""
+    place = f"{filer}/buckets/{BUCKET}/is-up"
+    store = urllib.request.Request(place, data=b"yes", method="PUT")
     deadline = time.monotonic() + _START_SECONDS
     while server.poll() is None and time.monotonic() < deadline:
         with suppress(OSError):

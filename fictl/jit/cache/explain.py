@@ -61,6 +61,7 @@ class BuildVerdict:
             "build": str(self.entry.path) if self.entry else None,
             "built": built.created if built else None,
             "archs": list(built.archs) if built else [],
+            "origin": built.origin if built else {},
             "store": str(self.store) if self.store else None,
             "cause": self.cause.to_dict() if self.cause else None,
         }

@@ -67,8 +67,8 @@ class Bucket(Protocol):
     def fetch(self, name: str, target: Path, size: int) -> str:
         """Write an object of exactly `size` bytes to a new file; return its SHA-256."""
 
-    def has(self, name: str) -> bool:
-        """True if there is something of that name."""
+    def size(self, name: str) -> int | None:
+        """Return the bytes of an object; None if there is none."""
 
     def write(self, name: str, data: bytes) -> None:
         """Write a small object."""
@@ -79,8 +79,11 @@ class Bucket(Protocol):
     def delete(self, name: str) -> None:
         """Remove an object; it may be gone already."""
 
-    def is_own(self, name: str) -> bool:
-        """True if only this user can have written the object: then it needs no signature."""
+    def is_own(self, name: str = "") -> bool:
+        """True if only this user can have written the object: then it needs no signature.
+
+        Without a name: if that holds for the bucket itself.
+        """
 
 
 def is_name(name: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from fictl import rooted
+from fictl import private_folder, rooted
 from fictl.errors import of_os
 from fictl.jit.remote.bucket import BadAnswer, Listed, NotThere, RemoteFailed, checked, is_name
 from fictl.paths import files_below
@@ -58,12 +58,12 @@ class FolderBucket:
             raise BadAnswer(f"{name} does not have {size} bytes")
         return digest.hexdigest()
 
-    def has(self, name: str) -> bool:
+    def size(self, name: str) -> int | None:
         try:
-            self._opened(name).close()
+            with self._opened(name) as file:
+                return os.fstat(file.fileno()).st_size
         except NotThere:
-            return False
-        return True
+            return None
 
     def write(self, name: str, data: bytes) -> None:
         with self._created(name) as file:
@@ -81,8 +81,8 @@ class FolderBucket:
         except OSError as error:
             raise self._failed(error) from error
 
-    def is_own(self, name: str) -> bool:
-        path = self.root / checked(name)
+    def is_own(self, name: str = "") -> bool:
+        path = self.root / checked(name) if name else self.root
         levels = [path, *path.parents]
         return all(map(_is_own, levels[: levels.index(self.root) + 1]))
 
@@ -98,15 +98,16 @@ class FolderBucket:
     @contextmanager
     def _created(self, name: str) -> Iterator[BinaryIO]:
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
+            private_folder.make_within(self.root)
             with rooted.created(self.root, self.root / checked(name)) as file:
                 yield file
         except OSError as error:
             raise self._failed(error) from error
 
     def _require_root(self) -> None:
+        """Raise RemoteFailed for a folder that cannot be read, or whose place is not even there."""
         try:
-            os.scandir(self.root).close()
+            os.scandir(self.root if os.path.lexists(self.root) else self.root.parent).close()
         except OSError as error:
             raise self._failed(error) from error
 
@@ -119,6 +120,10 @@ class FolderBucket:
 
 
 def _is_own(path: Path) -> bool:
-    info = os.lstat(path)
+    """True if only this user can write there; what is not there yet will be made by this user."""
+    try:
+        info = os.lstat(path)
+    except FileNotFoundError:
+        return True
     others = stat.S_IWGRP | stat.S_IWOTH
     return info.st_uid == os.geteuid() and not info.st_mode & others

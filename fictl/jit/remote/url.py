@@ -36,7 +36,8 @@ from fictl.setting_values import REMOTE_SCHEMES
 _CONNECT = "1s"
 _RETRIES = 2  # Of transfers: a lookup that fails is a miss.
 _SLOWEST = 64 << 10  # Bytes a second below which a transfer is given up.
-_CHUNK = 1 << 18
+# Each part is looked at as it comes: a server that trickles must not fill a buffer unseen.
+_SMALLEST_PART = 1
 _MOST_LISTED = 100_000
 
 _memory: dict[str, Any] = {}
@@ -123,13 +124,13 @@ class ObjectBucket:
             raise BadAnswer(f"{name} has {count} bytes, not {size}")
         return digest.hexdigest()
 
-    def has(self, name: str) -> bool:
+    def size(self, name: str) -> int | None:
         with self._telling():
             try:
-                _obstore().head(self._lookups, checked(name))
+                size: int = _obstore().head(self._lookups, checked(name))["size"]
             except FileNotFoundError:
-                return False
-            return True
+                return None
+            return size
 
     def write(self, name: str, data: bytes) -> None:
         with self._telling():
@@ -146,7 +147,7 @@ class ObjectBucket:
             except FileNotFoundError:
                 return
 
-    def is_own(self, name: str) -> bool:
+    def is_own(self, name: str = "") -> bool:
         return False
 
     @property
@@ -161,7 +162,7 @@ class ObjectBucket:
                 answer = _obstore().get(store, checked(name))
             except FileNotFoundError:
                 raise NotThere(name) from None
-            for chunk in answer.stream(_CHUNK):
+            for chunk in answer.stream(_SMALLEST_PART):
                 count += len(chunk)
                 if count > largest:
                     raise BadAnswer(f"{name} has more than {largest} bytes")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
+from itertools import chain
 
-from fictl.jit.store.entry import Manifest
+from fictl import rooted
+from fictl.jit.store.entry import Entry, Manifest
+from fictl.paths import own_folders
 
 # The variant of each device that holds no paths of the machine that built it.
 SHARED_VARIANTS = {"cuda": "release", "emu": "fast"}
@@ -15,9 +19,9 @@ _THIS_CPU = re.compile(r"-m(?:arch|cpu|tune)=native\b")
 _DEVICE_LINES = re.compile(r"(?:^|[\s,=])(-lineinfo|--?generate-line-info|-G|--?device-debug)\b")
 
 
-def unshareable(manifest: Manifest) -> str:
-    """Say why a build must not be given to other machines; '' if it may."""
-    return next(_reasons(manifest), "")
+def unshareable(entry: Entry) -> str:
+    """Say why a build must not be given to other machines; '' if it may. Its files are read."""
+    return next(chain(_reasons(entry.manifest), _paths(entry)), "")
 
 
 def unshared_variant(device: str, variant: str) -> str:
@@ -39,3 +43,12 @@ def _reasons(manifest: Manifest) -> Iterator[str]:
         yield f"it names files of its own machine, because of {lines[1]}"
     if not manifest.platform:
         yield "its platform is not known: an older fictl built it"
+
+
+def _paths(entry: Entry) -> Iterator[str]:
+    """Yield the folders of this machine and its user that a file of the build names."""
+    for name in entry.manifest.files:
+        data = rooted.read(entry.path / name)
+        for what, folder in own_folders().items():
+            if data.find(os.fsencode(f"{folder}{os.sep}")) >= 0:
+                yield f"{name} names a file in {folder} ({what}), which is of this machine alone"

@@ -49,8 +49,8 @@ def test_what_is_written_is_read_and_listed(bucket: Bucket, tmp_path: Path) -> N
     assert bucket.read("a/b/one", 10) == b"1"
     assert bucket.fetch("blobs/big", tmp_path / "copy", len(BIG)) == hashlib.sha256(BIG).hexdigest()
     assert (tmp_path / "copy").read_bytes() == BIG
-    assert bucket.has("a/b/one")
-    assert not bucket.has("a/b/two")
+    assert bucket.size("a/b/one") == 1
+    assert bucket.size("a/b/two") is None
     assert [(entry.name, entry.size) for entry in bucket.listed("a/b")] == [("a/b/one", 1)]
     assert {entry.name for entry in bucket.listed("")} == {"a/b/one", "a/bc/other", "blobs/big"}
     bucket.delete("a/b/one")
@@ -84,7 +84,7 @@ def test_a_name_that_leads_out_is_refused(bucket: Bucket, tmp_path: Path, name: 
         lambda: bucket.write(name, b""),
         lambda: bucket.fetch(name, tmp_path / "copy", 1),
         lambda: bucket.delete(name),
-        lambda: bucket.has(name),
+        lambda: bucket.size(name),
     ):
         with pytest.raises(BadAnswer):
             action()
@@ -127,7 +127,8 @@ def test_a_folder_of_the_user_alone_needs_no_signature(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
-    bucket = open_bucket(f"file://{tmp_path}/none")
+    assert list(open_bucket(f"file://{tmp_path}/new").listed("a")) == []
+    bucket = open_bucket(f"file://{tmp_path}/not/mounted")
     with pytest.raises(RemoteFailed, match="No such file"):
         bucket.read("a", 10)
     with pytest.raises(RemoteFailed, match="No such file"):

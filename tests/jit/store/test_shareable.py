@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fictl.jit.store.shareable import unshareable
+from fictl.paths import own_folders
 
 PLATFORM = "x86_64-linux-glibc2.34"
 
@@ -15,7 +16,7 @@ def test_plain_builds_are_shared(tmp_path, fake_build, device, variant):
     entry = fake_build(
         tmp_path / "r" / "b", device=device, variant=variant, platform=PLATFORM, flags=flags
     )
-    assert unshareable(entry.manifest) == ""
+    assert unshareable(entry) == ""
 
 
 @pytest.mark.parametrize(
@@ -38,4 +39,12 @@ def test_plain_builds_are_shared(tmp_path, fake_build, device, variant):
 )
 def test_other_builds_are_refused_in_words(tmp_path, fake_build, facts, reason):
     entry = fake_build(tmp_path / "r" / "b", **{"platform": PLATFORM, **facts})
-    assert reason in unshareable(entry.manifest)
+    assert reason in unshareable(entry)
+
+
+@pytest.mark.parametrize("what", own_folders())
+def test_a_build_that_names_a_folder_of_this_machine_is_refused(tmp_path, fake_build, what):
+    path = own_folders()[what] / "kernels" / "launcher.cu"
+    content = b"\0" + bytes(path) + b"\0"
+    entry = fake_build(tmp_path / "r" / "b", content, platform=PLATFORM)
+    assert "module.so names a file in /" in unshareable(entry)

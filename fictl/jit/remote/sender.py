@@ -1,0 +1,124 @@
+"""Sending of own builds in the background: never in the way, and a failure is one warning."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import queue
+import threading
+import time
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from fictl.errors import FictlError
+from fictl.jit.remote import remotes
+from fictl.jit.remote.bucket import BadAnswer, RemoteFailed
+from fictl.jit.remote.mark import require_ours
+from fictl.jit.remote.push import key_for
+from fictl.jit.remote.remote import Remote
+from fictl.jit.remote.send_entry import send, unsendable
+from fictl.jit.store.entry import Entry, Unusable
+from fictl.log import logger, warn_once
+
+JOIN_SECONDS = 10.0
+
+
+def send_later(entry: Entry, base: Path) -> None:
+    """Send a build that was just made to the nearest remote that can be written."""
+    of_process().add(entry, base)
+
+
+@dataclass
+class Sender:
+    """One thread that sends; the process waits for it at its end, not longer than `JOIN_SECONDS`."""
+
+    jobs: queue.SimpleQueue[tuple[Entry, Path]] = field(default_factory=queue.SimpleQueue)
+    left: int = 0
+    idle: threading.Condition = field(default_factory=threading.Condition)
+
+    def start(self) -> None:
+        threading.Thread(target=self._run, name="fictl sender", daemon=True).start()
+        atexit.register(self.join)
+
+    def add(self, entry: Entry, base: Path) -> None:
+        with self.idle:
+            self.left += 1
+        self.jobs.put((entry, base))
+
+    def join(self, seconds: float = JOIN_SECONDS) -> bool:
+        """Wait until all is sent; False if time ran out, which loses nothing but the sending."""
+        ends = time.monotonic() + seconds
+        with self.idle:
+            while self.left and (rest := ends - time.monotonic()) > 0:
+                self.idle.wait(rest)
+            left = self.left
+        if left:
+            warn_once(
+                f"{left} builds were not sent in {seconds:.0f} s; fictl cache push sends them"
+            )
+        return not left
+
+    def _run(self) -> None:
+        while True:
+            entry, base = self.jobs.get()
+            try:
+                _send(entry, base)
+            except Exception as error:
+                warn_once(f"builds are not sent: {getattr(error, 'message', '') or error}")
+            finally:
+                with self.idle:
+                    self.left -= 1
+                    self.idle.notify_all()
+
+
+def of_process() -> Sender:
+    """Return the sender of this process."""
+    return _of_process(os.getpid())
+
+
+@cache
+def _of_process(pid: int) -> Sender:
+    """Start the sender of this process: a thread does not survive a fork."""
+    sender = Sender()
+    sender.start()
+    return sender
+
+
+def _send(entry: Entry, base: Path) -> None:
+    if reason := unsendable(entry):
+        logger().debug("%s is not sent: %s", entry.path, reason)
+        return
+    remote = _nearest_writable()
+    if remote is None:
+        warn_once("builds are not sent: no remote of FICTL_REMOTE can be written")
+        return
+    if remote.breaker.reason():
+        return  # It was said when it failed.
+    try:
+        key = key_for(remote.bucket)
+        require_ours(remote.bucket)
+        send(remote.bucket, entry, base, key)
+    except RemoteFailed as error:
+        remote.breaker.trip(error.reason)
+        warn_once(f"builds are not sent: {error.message}")
+    except (BadAnswer, Unusable, FictlError) as error:
+        warn_once(f"builds are not sent to {remote.url}: {getattr(error, 'message', error)}")
+
+
+def forget() -> None:
+    """Open the remotes anew, as for other settings."""
+    _opened.cache_clear()
+
+
+@cache
+def _opened(url: str) -> Remote:
+    return Remote.at(url)
+
+
+def _nearest_writable() -> Remote | None:
+    for url in remotes.urls():
+        remote = _opened(url)
+        if remote.bucket.writable:
+            return remote
+    return None

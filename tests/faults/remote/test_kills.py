@@ -1,0 +1,174 @@
+"""Pushes and pulls that are killed at any step: nothing broken is visible, nothing is lost, the next one works."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from fictl.jit.store.staging import STAGING
+
+from ...servers.proxy import around
+from .conftest import DOCUMENT
+from .test_races import assert_whole
+
+_POINTS = 20
+_KILLED = -signal.SIGKILL
+
+
+class Forks:
+    """A process that runs commands in forks of its own; see forked.py."""
+
+    def __init__(self, process, folder: Path) -> None:
+        self._process, self._folder = process, folder
+
+    def begin(self, *words: str, die_at: int = 0, **variables: str) -> int:
+        """Start a command; its pid."""
+        job = {"words": words, "variables": variables, "die_at": die_at}
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def end(self) -> tuple[int, int]:
+        """The exit status of the command, and how many steps it took."""
+        line = self._process.stdout.readline()
+        assert line, self._process.stderr.read()
+        code, steps = json.loads(line)
+        output = (self._folder / "output").read_text()
+        assert "Traceback" not in output, output
+        assert code in {0, _KILLED}, output
+        return code, steps
+
+    def run(self, *words: str, die_at: int = 0, **variables: str) -> tuple[int, int]:
+        self.begin(*words, die_at=die_at, **variables)
+        return self.end()
+
+
+@pytest.fixture
+def forks(start, tmp_path):
+    folder = tmp_path / "forks"
+    folder.mkdir()
+    process = start(str(Path(__file__).with_name("forked.py")), str(folder))
+    yield Forks(process, folder)
+    process.kill()
+    process.communicate()
+
+
+@pytest.fixture
+def built(elsewhere) -> dict[str, str]:
+    """The cache of a machine that has `twice`, which it has not sent."""
+    return elsewhere()
+
+
+def _spread(steps: int) -> list[int]:
+    """The numbers of so many steps, spread over all."""
+    assert steps >= 5
+    return sorted({1 + number * (steps - 1) // (_POINTS - 1) for number in range(_POINTS)})
+
+
+def test_a_killed_push_to_a_folder_shows_whole_builds_alone(folder, built, sent, forks):
+    push = ("cache", "push", "twice")
+    code, steps = forks.run(*push, **built)
+    assert code == 0
+    complete = folder.names
+    for point in _spread(steps):
+        folder.hold({})
+        code, _ = forks.run(*push, die_at=point, **built)
+        assert code == _KILLED
+        _assert_shown_whole(folder)
+        if point % 4 == 0:
+            assert forks.run(*push, **built)[0] == 0
+            assert set(complete) <= set(folder.names)
+            assert_whole(folder)
+
+
+def test_a_killed_push_loses_nothing_that_was_there(folder, built, sent, forks):
+    """The remote has the build already, and another one of its own."""
+    folder.hold({**sent, "blobs/sha256/00/" + 64 * "0": b"of somebody else"})
+    before = folder.objects
+    _, steps = forks.run("cache", "push", "twice", **built)
+    for point in _spread(steps)[::4]:
+        folder.hold(before)
+        forks.run("cache", "push", "twice", die_at=point, **built)
+        assert before.items() <= folder.objects.items()
+
+
+def test_a_push_killed_at_any_request_shows_whole_builds_alone(s3, built, forks):
+    """Before a request reaches the server, and after it did but before its answer is heard."""
+    push = ("cache", "push", "twice")
+    assert forks.run(*push, **built)[0] == 0
+    requests = len(s3.proxy.requests)
+    assert requests >= 4
+    for number in range(requests):
+        for when in ("before", "after"):
+            s3.hold({})
+            assert _killed_at_request(s3, forks, number, when, push, built) == _KILLED
+            _assert_shown_whole(s3)
+    assert forks.run(*push, **built)[0] == 0
+    assert_whole(s3)
+
+
+def test_a_pull_killed_at_any_request_leaves_the_cache_whole(filled, forks, project, compiles):
+    pull = ("build", "twice")
+    assert forks.run(*pull)[0] == 0
+    requests = len(filled.proxy.requests)
+    for number in range(requests):
+        for when in ("before", "after"):
+            _forget_builds(project)
+            assert _killed_at_request(filled, forks, number, when, pull, {}) == _KILLED
+            _assert_cache_whole(project)
+    assert forks.run(*pull)[0] == 0
+    assert [entry.manifest.origin["url"] for entry in project.entries] == [filled.url]
+    assert project.staging == []
+    assert compiles() == 0
+
+
+def test_a_pull_killed_at_any_step_leaves_the_cache_whole(folder, sent, forks, project, compiles):
+    folder.hold(sent)
+    pull = ("build", "twice")
+    code, steps = forks.run(*pull)
+    assert code == 0
+    for point in _spread(steps):
+        _forget_builds(project)
+        code, _ = forks.run(*pull, die_at=point)
+        _assert_cache_whole(project)
+        if point % 4 == 0:
+            assert forks.run(*pull)[0] == 0
+            assert project.staging == []
+            assert len(project.entries) == 1
+    assert compiles() == 0
+
+
+def _killed_at_request(remote, forks, number, when, words, variables) -> int:
+    pid: Future[int] = Future()
+
+    def die() -> None:
+        os.kill(pid.result(timeout=60), signal.SIGKILL)
+
+    remote.proxy.fail(around(**{when: die}), skip=number, times=1)
+    pid.set_result(forks.begin(*words, **variables))
+    code, _ = forks.end()
+    remote.proxy.heal()
+    return code
+
+
+def _assert_shown_whole(remote) -> None:
+    if any(DOCUMENT.fullmatch(name) for name in remote.names):
+        assert_whole(remote)
+
+
+def _assert_cache_whole(project) -> None:
+    for entry in project.entries:
+        entry.verify(everything=True)
+
+
+def _forget_builds(project) -> None:
+    import shutil
+
+    for path in project.folder.iterdir():
+        if path.name != STAGING and path.is_dir():
+            shutil.rmtree(path)
