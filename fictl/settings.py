@@ -344,6 +344,13 @@ JOB = Setting(
     "what the processes of one job share, as launchers set it",
     also=("OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID"),
 )
+SOURCE_DATE_EPOCH: Setting[int | None] = Setting(
+    "SOURCE_DATE_EPOCH",
+    "int",
+    values.whole(0, 2**33),
+    None,
+    "seconds since 1970: the time of every file in a wheel; unset: the oldest that a zip can hold",
+)
 CUDA_VISIBLE_DEVICES = Setting(
     "CUDA_VISIBLE_DEVICES", "text", str, "", "the driver's own: the GPUs that a process may use"
 )

@@ -13,6 +13,9 @@ import pytest
 
 from fictl import setting, settings, toolchain
 from fictl.jit.store.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
+from fictl.jit.store.installed import GROUP
+from fictl.jit.store.stores import STORE_FILE
+from fictl.log import warn_once
 from fictl.paths import cache_root
 from fictl.project import OpFolder
 from fictl.testing.device import choose_device
@@ -295,6 +298,36 @@ def fake_build() -> Callable[..., Entry]:
         return Entry.read(folder)
 
     return make
+
+
+@pytest.fixture
+def site_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The one folder of Python's path where installed wheels are looked for."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    monkeypatch.setattr(sys, "path", ["", str(folder), str(tmp_path / "absent")])
+    warn_once.cache_clear()
+    return folder
+
+
+@pytest.fixture
+def install_wheel(site_packages: Path, fake_build: Callable[..., Entry]) -> Callable[..., Path]:
+    """Put a wheel of one build that nobody compiled there, as pip does; its store."""
+
+    def put(
+        name: str = "my_prebuilt", value: str = "", folder: Path = site_packages, **facts: object
+    ) -> Path:
+        info = folder / f"{name}-1.0.dist-info"
+        info.mkdir()
+        text = f"[console_scripts]\nx = y:z\n\n[{GROUP}]\n# ours\n{name} = {value or name}\n"
+        (info / "entry_points.txt").write_text(text, encoding="utf-8")
+        project, module = facts.get("project", "local"), facts.get("module", "answer")
+        place = f"{name}/v1/{project}/{module}/recipe/build"
+        fake_build(folder / place, **facts)
+        (folder / name / STORE_FILE).write_text("{}", encoding="utf-8")
+        return folder / name
+
+    return put
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from fictl.jit.store import this_platform
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.stores import Store, stores
 from fictl.log import logger
-from fictl.toolchain import Targets, visible_gpus
+from fictl.toolchain import Targets, probe, visible_gpus
 
 
 class MissingBuild(SetupError):
@@ -66,11 +66,13 @@ class Need:
     """Requirements on a build's architectures: exact targets, or GPUs that it must run on.
 
     With `exact` the build has these targets and no others, as one that is to be shipped.
+    `cuda` is the newest CUDA that the driver of the GPUs runs, or 0.
     """
 
     targets: tuple[Arch, ...] = ()
     gpus: tuple[Arch, ...] = ()
     exact: bool = False
+    cuda: int = 0
 
     def met_by(self, archs: tuple[Arch, ...]) -> bool:
         runs = all(any(arch.runs_on(gpu) for arch in archs) for gpu in self.gpus)
@@ -212,7 +214,7 @@ def need_to_run(spec: ModuleSpec) -> Need:
     supported = tuple(gpu for gpu in gpus if spec.archs.supports(gpu))
     covered = tuple(gpu for gpu in supported if any(arch.runs_on(gpu) for arch in listed))
     # No build runs on a GPU that the spec excludes: the selection of targets reports that.
-    return Need(gpus=covered or supported or gpus)
+    return Need(gpus=covered or supported or gpus, cuda=probe().cuda)
 
 
 def _usable_compilers(recipe: Recipe, lock: Locked | None) -> Compilers | None:
@@ -236,6 +238,8 @@ def _unfit(entry: Entry, need: Need, identity: dict[str, str] | None) -> str:
         return f"it speaks the ABI of tvm-ffi {manifest.ffi_abi}, here is {ffi_abi()}"
     if not need.met_by(entry.archs):
         return f"it was built for {spell(entry.archs) or 'no architecture'}"
+    if need.cuda and manifest.device == "cuda" and manifest.cudart > need.cuda:
+        return f"it is of CUDA {manifest.cudart}, and the driver runs CUDA {need.cuda}"
     # Older versions of fictl did not measure it, and left paths of the machine in their builds.
     if need.exact and identity is not None and not manifest.platform:
         return "its platform is not known"

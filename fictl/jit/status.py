@@ -29,7 +29,7 @@ def built(
 ) -> BuildStatus:
     stored = [entry for store in stores for entry in store.entries(project, module)]
     entries = [entry for entry in stored if not unfit(entry.manifest.platform)]
-    fresh = [entry for entry in entries if _unchanged(entry, folder, include_dirs)]
+    fresh = [entry for entry in entries if is_current(entry, folder, include_dirs)]
     if fresh:
         archs = {arch for entry in fresh for arch in entry.archs}
         emulated = any(entry.manifest.device == "emu" for entry in fresh)
@@ -37,7 +37,8 @@ def built(
     return BuildStatus("stale" if entries else "no")
 
 
-def _unchanged(entry: Entry, folder: Path, include_dirs: tuple[Path, ...]) -> bool:
+def is_current(entry: Entry, folder: Path, include_dirs: tuple[Path, ...]) -> bool:
+    """True if all files that a build was made of are as they were."""
     for name, sha256 in entry.manifest.inputs.items():
         path = locate(name, folder, include_dirs)
         if path is None or facts(path).sha256 != sha256:

@@ -27,7 +27,7 @@ from fictl.jit.store.writing import writing
 from fictl.paths import matching
 from fictl.version import VERSION
 
-_REBUILD = "change the flags that it names, or build it again where compiling is allowed"
+REBUILD = "change the flags that it names, or build it again where compiling is allowed"
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _copied(store: Store, built: BuiltModule) -> BuiltModule:
         return built
     source = Entry.read(Path(built.path))
     if reason := unshareable(source):
-        error = FictlError(f"{built.module} is not shipped: {reason}", _REBUILD)
+        error = FictlError(f"{built.module} is not shipped: {reason}", REBUILD)
         return replace(built, error=error)
     module_dir = store.module_dir(built.project, built.module)
     refuse_links(store.root, module_dir)

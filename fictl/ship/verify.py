@@ -52,13 +52,17 @@ class VerifiedBuild:
 def verify(root: Path) -> list[VerifiedBuild]:
     """Check that every build is complete, of this ABI, holds the code it claims, and loads."""
     root = root.absolute()
+    require_store(root)
+    broken = {entry.path: entry.problem for entry in check_store(Store(root, prebuilt=True)).broken}
+    return [_check(item, broken.get(item.path, "")) for item in builds(root)]
+
+
+def require_store(root: Path) -> None:
     if not os.path.isfile(root / STORE_FILE):
         raise UsageError(
             f"{root} is not a folder of prebuilt modules: it has no {STORE_FILE}",
             "fictl aot build --out DIR makes one",
         )
-    broken = {entry.path: entry.problem for entry in check_store(Store(root, prebuilt=True)).broken}
-    return [_check(item, broken.get(item.path, "")) for item in builds(root)]
 
 
 def _check(item: Item, broken: str) -> VerifiedBuild:

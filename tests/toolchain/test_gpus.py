@@ -34,6 +34,11 @@ def test_each_gpu_has_index_name_and_architecture(driver):
     )
 
 
+def test_the_driver_says_which_cuda_it_runs(driver):
+    driver.setenv("FAKE_CUDA_GPUS", "90")
+    assert probe().cuda == 12
+
+
 def test_a_gpu_is_spelt_with_name_and_architecture(driver):
     driver.setenv("FAKE_CUDA_GPUS", "103")
     assert str(visible_gpus()[0]) == "NVIDIA Fake 103 (10.3)"

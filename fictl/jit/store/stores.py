@@ -11,6 +11,7 @@ from pathlib import Path
 from fictl import private_folder, rooted, settings
 from fictl.errors import SetupError
 from fictl.jit.store.entry import Corrupt, Entry, Newer, Unusable
+from fictl.jit.store.installed import installed_stores, unsafe
 from fictl.log import logger, warn_once
 from fictl.paths import artifacts_dir, cache_root
 
@@ -24,12 +25,14 @@ class Store:
 
     A `prebuilt` one serves every toolchain. No version of fictl is compared: keys are of content.
     Files of one that is not `hashed` are compared with their manifest by size alone.
+    An `installed` one came with a wheel, so that nobody but an installer writes there.
     """
 
     root: Path
     writable: bool = False
     prebuilt: bool = False
     hashed: bool = True
+    installed: bool = False
 
     def module_dir(self, project: str, module: str) -> Path:
         return self.root / LAYOUT / project / module
@@ -45,6 +48,9 @@ class Store:
             self.check_private(project, module, recipe)
         for entry in self._newest_first(self.recipe_dir(project, module, recipe)):
             if not fits(entry):
+                continue
+            if self.installed and (why := unsafe(self.root, entry.path)):
+                warn_once(f"build {entry.path} is passed over: {why}")
                 continue
             if self.writable:
                 self.check_private(project, module, recipe, entry.path.name)
@@ -135,12 +141,13 @@ def writable_store() -> Store:
 
 
 def stores() -> Iterator[Store]:
-    """Yield stores in the order of lookup."""
+    """Yield stores in the order of lookup: the cache, FICTL_STORES, wheels."""
     cache = writable_store()
     cache.check_private()
     yield cache
     for root in settings.STORES.get():
         yield Store(root, prebuilt=os.path.isfile(root / STORE_FILE))
+    yield from _of_wheels()
     artifacts = artifacts_store()
     if os.path.isfile(artifacts.root / STORE_FILE):
         artifacts.check_ours()
@@ -151,6 +158,14 @@ def artifacts_store() -> Store:
     """Return the store of artifacts, which is read-only for every lookup; it need not exist."""
     hashed = not settings.ARTIFACTS_CHECKSUM_DISABLED.get()
     return Store(artifacts_dir(), prebuilt=True, hashed=hashed)
+
+
+def _of_wheels() -> Iterator[Store]:
+    for wheel in installed_stores():
+        if wheel.problem:
+            warn_once(f"the prebuilt modules of {wheel} are passed over: {wheel.problem}")
+        else:
+            yield Store(wheel.root, prebuilt=True, installed=True)
 
 
 def _folders(path: Path) -> list[Path]:
