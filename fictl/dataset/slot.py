@@ -10,15 +10,21 @@ from pathlib import Path
 from fictl import settings
 from fictl.case.gpu_lock import gpu_names, held, lock_of
 from fictl.errors import SetupError, UsageError
+from fictl.judge.hardware import hardware_name
 
 
 @dataclass(frozen=True)
 class DeviceSlot:
-    """A slot. variables: environment variables of its processes; lock: held during use."""
+    """A slot. variables: environment variables of its processes; lock: held during use.
+
+    hardware: as in `environment.hardware`; empty if unknown. runs: false for a slot that compiles.
+    """
 
     name: str
     variables: Mapping[str, str] = field(default_factory=dict)
     lock: Path | None = None
+    hardware: str = ""
+    runs: bool = True
 
     def held(
         self, waits: Callable[[str], object], stopped: Callable[[], bool]
@@ -33,7 +39,7 @@ def slots(device: str, gpus: Sequence[str] = ()) -> tuple[DeviceSlot, ...]:
     if device.partition(":")[0] != "cuda":
         if gpus:
             raise UsageError(f"--gpus names GPUs, and the device is {device}", "leave one out")
-        return (DeviceSlot(device),)
+        return (DeviceSlot(device, hardware=hardware_name(device)),)
     names = gpu_names()
     if not names:
         raise SetupError(
@@ -43,8 +49,21 @@ def slots(device: str, gpus: Sequence[str] = ()) -> tuple[DeviceSlot, ...]:
     unknown = [name for name in gpus if name not in names]
     if unknown:
         raise UsageError(f"there is no GPU {', '.join(unknown)}", f"there are {', '.join(names)}")
-    return tuple(_of_gpu(name) for name in gpus or names)
+    by_name = dict(zip(names, hardware_of(device), strict=True))
+    return tuple(_of_gpu(name, by_name[name]) for name in gpus or names)
 
 
-def _of_gpu(name: str) -> DeviceSlot:
-    return DeviceSlot(name, {settings.CUDA_VISIBLE_DEVICES.name: name}, lock_of(name))
+def hardware_of(device: str, gpus: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the names of the hardware that this process sees, or of the named GPUs only."""
+    kind = device.partition(":")[0]
+    if kind != "cuda":
+        return (hardware_name(kind),)
+    from fictl.toolchain import visible_gpus
+
+    named = zip(gpu_names(), visible_gpus(), strict=False)
+    return tuple(hardware_name(kind, gpu.name) for name, gpu in named if not gpus or name in gpus)
+
+
+def _of_gpu(name: str, hardware: str) -> DeviceSlot:
+    visible = {settings.CUDA_VISIBLE_DEVICES.name: name}
+    return DeviceSlot(name, visible, lock_of(name), hardware)

@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+import platform
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from fictl.dataset.slot import DeviceSlot, slots
+from fictl.arch import Arch
+from fictl.dataset.slot import DeviceSlot, hardware_of, slots
 from fictl.errors import SetupError, UsageError
+from fictl.toolchain import Gpu
 
 
 def test_without_gpus_there_is_one_slot() -> None:
-    assert slots("emu") == (DeviceSlot("emu"),)
-    assert slots("cpu") == (DeviceSlot("cpu"),)
+    machine = platform.machine()
+    assert slots("emu") == (DeviceSlot("emu", hardware=f"emulated_on_{machine}"),)
+    assert slots("cpu") == (DeviceSlot("cpu", hardware=f"CPU_{machine}"),)
 
 
 def test_a_gpu_that_is_not_there_is_said() -> None:
@@ -26,9 +30,12 @@ def test_gpus_are_named_for_cuda_only() -> None:
         slots("emu", ["0"])
 
 
+GPUS = (Gpu(0, "NVIDIA H100", Arch(9, 0)), Gpu(1, "NVIDIA B200", Arch(10, 0)))
+
+
 @pytest.fixture
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fictl.toolchain.visible_gpus", lambda: ("a", "b"))
+    monkeypatch.setattr("fictl.toolchain.visible_gpus", lambda: GPUS)
     monkeypatch.setattr("fictl.dataset.slot.lock_of", lambda name: Path(f"/locks/{name}"))
 
 
@@ -39,6 +46,8 @@ def test_each_gpu_is_a_slot(two_gpus: None, monkeypatch: pytest.MonkeyPatch) -> 
         ("1", {"CUDA_VISIBLE_DEVICES": "1"}, Path("/locks/1")),
     ]
     assert [each.name for each in slots("cuda", ["1"])] == ["1"]
+    assert [slot.hardware for slot in slots("cuda")] == ["NVIDIA_H100", "NVIDIA_B200"]
+    assert hardware_of("cuda", ["1"]) == ("NVIDIA_B200",)
 
 
 def test_gpus_are_called_as_this_process_sees_them(

@@ -49,7 +49,7 @@ def command(
     """Run solutions on the workloads of their definitions, and add the results to the dataset.
 
     A solution that fails is a result. The exit code is 1 where something could not be evaluated, 3
-    where the judge or this machine is the reason: --resume runs that again.
+    where the judge or a place is the reason: --resume runs that again.
     """
     overrides = {
         "warmup_runs": warmup_runs,
@@ -122,7 +122,8 @@ def _run(root: Path, options: RunOptions, strict: bool, quiet: bool) -> None:
     def view(out: Console) -> None:
         _show(out, summary, options.device)
 
-    code = SetupError.exit_code if summary.faults else int(bad)
+    is_incomplete = bool(summary.faults or summary.undone)
+    code = SetupError.exit_code if is_incomplete else int(bad)
     console.show(console.Result(data, view, code))
 
 
@@ -138,8 +139,9 @@ def _show(out: Console, summary: Summary, device: str) -> None:
     for error in summary.errors[:20]:
         line = f"  {error.definition}  {error.workload}  {error.error}"
         out.print(line, markup=False, soft_wrap=True)
-    if summary.faults:
-        text = f"{counted(len(summary.faults), 'workload')} not judged: --resume runs them"
+    if summary.faults or summary.undone:
+        count = len(summary.faults) + summary.undone
+        text = f"{counted(count, 'workload')} not judged: --resume runs them"
         out.print(text, style="yellow", markup=False)
     if summary.outcomes and device != "cuda":
         out.print(NO_GPU, style="yellow", markup=False)
