@@ -333,6 +333,13 @@ JOB = Setting(
 CUDA_VISIBLE_DEVICES = Setting(
     "CUDA_VISIBLE_DEVICES", "text", str, "", "the driver's own: the GPUs that a process may use"
 )
+GPU_LOCK_DIR: Setting[Path | None] = Setting(
+    "FICTL_GPU_LOCK_DIR",
+    "path",
+    values.path,
+    None,
+    "where all users of the GPUs lock them; unset: /run/lock, or what else all can write",
+)
 
 SETTINGS: tuple[Setting[Any], ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Setting)

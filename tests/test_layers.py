@@ -21,7 +21,7 @@ LAYERS = [
     | {"toml_text", "user_file", "version"},
     {"project", "trace", "timing", "power", "scaffold", "toolchain", "translate", "emu", "jit"},
     {"op"},
-    {"builds", "case", "report", "plot"},
+    {"builds", "case", "gpu_lock", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
     | {"replay", "inspect", "watch", "debug", "judge", "dataset"},
     {"cli"},

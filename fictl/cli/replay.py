@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fictl.cli import console
+from fictl.cli.gpu_use import Wait, alone, together
 from fictl.cli.numbers import seconds
 from fictl.cli.options import Device, Json, use_device
 
@@ -47,6 +48,7 @@ def command(
     timeout: Annotated[
         float, seconds("--timeout", help="Time limit of one call with its build, in seconds.")
     ] = 600.0,
+    wait: Wait = None,
     json: Json = False,
 ) -> None:
     """Replay dumped calls, each in its own process, and compare the results.
@@ -62,7 +64,9 @@ def command(
     use_device(device)
     chosen = settings.DEVICE.get() if settings.DEVICE.origin().kind != "default" else ""
     tool = checked_under(under)
-    outcomes = [replay(path, chosen, timeout, tool) for path in find_dumps(dumps)]
+    use = alone if under in ("bench", "profile") else together
+    with use(wait, chosen):
+        outcomes = [replay(path, chosen, timeout, tool) for path in find_dumps(dumps)]
     data = [outcome.to_dict() for outcome in outcomes]
     code = worst(outcomes)
     console.show(console.Result(data, lambda out: _view(out, outcomes), code))

@@ -31,6 +31,11 @@ class JobQueue:
             return len(self._places)
 
     @property
+    def is_over(self) -> bool:
+        """Tell whether no place gets another job."""
+        return self._is_closed or not self._left
+
+    @property
     def is_closed(self) -> bool:
         return self._is_closed
 

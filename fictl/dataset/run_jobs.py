@@ -27,6 +27,7 @@ from fictl.dataset.slot import DeviceSlot, slots
 from fictl.dataset.summary import Summary
 from fictl.dataset.torn import told
 from fictl.errors import FictlError, SetupError, UsageError
+from fictl.gpu_lock.hold import GpuBusy
 from fictl.judge.fault import JudgeFault
 from fictl.judge.hardware import UNKNOWN
 from fictl.quantity import counted
@@ -172,8 +173,11 @@ class _Run:
 
     def _work(self, place: Place) -> None:
         try:
-            with place.slot.held(self._say, lambda: self._jobs.is_closed):
+            with place.slot.held(self._say, lambda: self._jobs.is_over, self._options.wait):
                 place.work()
+        except GpuBusy as busy:
+            self.left(place.slot, busy.message)
+            self._jobs.leave(place.slot.name)
         except Stopped:
             pass
         except BaseException as error:

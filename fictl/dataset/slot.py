@@ -5,33 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from fictl import settings
-from fictl.case.gpu_lock import gpu_names, held, lock_of
 from fictl.errors import SetupError, UsageError
+from fictl.gpu_lock.hold import held
+from fictl.gpu_lock.visible import LockedGpu, gpu_names, named
 from fictl.judge.hardware import hardware_name
 
 
 @dataclass(frozen=True)
 class DeviceSlot:
-    """A slot. variables: environment variables of its processes; lock: held during use.
+    """A slot. variables: environment variables of its processes; gpu: locked during use.
 
     hardware: as in `environment.hardware`; empty if unknown. runs: false for a slot that compiles.
     """
 
     name: str
     variables: Mapping[str, str] = field(default_factory=dict)
-    lock: Path | None = None
+    gpu: LockedGpu | None = None
     hardware: str = ""
     runs: bool = True
 
     def held(
-        self, waits: Callable[[str], object], stopped: Callable[[], bool]
+        self,
+        note: Callable[[str], object],
+        stopped: Callable[[], bool],
+        wait: float | None = None,
     ) -> AbstractContextManager[None]:
-        """Lock the GPU against other runs of fictl on this machine; report a wait."""
-        message = f"GPU {self.name} is used by another run of fictl: waiting for it"
-        return held(self.lock, lambda: waits(message), stopped)
+        """Lock the GPU against all other runs on this machine; note whom it waits for."""
+        gpus = () if self.gpu is None else (self.gpu,)
+        return held(gpus, wait=wait, note=note, stopped=stopped)
 
 
 def slots(device: str, gpus: Sequence[str] = ()) -> tuple[DeviceSlot, ...]:
@@ -66,4 +69,4 @@ def hardware_of(device: str, gpus: Sequence[str] = ()) -> tuple[str, ...]:
 
 def _of_gpu(name: str, hardware: str) -> DeviceSlot:
     visible = {settings.CUDA_VISIBLE_DEVICES.name: name}
-    return DeviceSlot(name, visible, lock_of(name), hardware)
+    return DeviceSlot(name, visible, named(name), hardware)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fictl.cli import console
 from fictl.cli.dataset import run_flags as flags
+from fictl.cli.gpu_use import Wait
 from fictl.cli.options import DryRun, Json
 from fictl.errors import SetupError, UsageError
 from fictl.quantity import counted
@@ -40,6 +41,7 @@ def command(
     resume: flags.Resume = False,
     jobs: flags.Jobs = 0,
     gpus: flags.Gpus = "",
+    wait: Wait = None,
     config: flags.Config = None,
     save: flags.Save = True,
     strict: flags.Strict = False,
@@ -79,6 +81,7 @@ def command(
         jobs=jobs,
         save=save,
         flags={name: value for name, value in overrides.items() if value is not None},
+        wait=wait,
         gpus=tuple(filter(None, (name.strip() for name in gpus.split(",")))),
     )
     place = TraceSet.from_path(root).root
