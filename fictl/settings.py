@@ -354,6 +354,13 @@ SOURCE_DATE_EPOCH: Setting[int | None] = Setting(
 CUDA_VISIBLE_DEVICES = Setting(
     "CUDA_VISIBLE_DEVICES", "text", str, "", "the driver's own: the GPUs that a process may use"
 )
+GPU_LOCK_DIR: Setting[Path | None] = Setting(
+    "FICTL_GPU_LOCK_DIR",
+    "path",
+    values.path,
+    None,
+    "where all users of the GPUs lock them; unset: /run/lock, or what else all can write",
+)
 
 SETTINGS: tuple[Setting[Any], ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Setting)

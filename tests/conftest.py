@@ -88,6 +88,10 @@ def _isolated(
     if not request.node.get_closest_marker("needs_gpu"):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
         monkeypatch.setattr(gpus, "_LIBRARY", "libcuda.so.hidden")
+        # GPUs that tests make up are nobody else's.
+        locks = tmp_path / "gpu_locks"
+        locks.mkdir()
+        monkeypatch.setenv("FICTL_GPU_LOCK_DIR", str(locks))
     toolchain.forget()
     yield
     toolchain.forget()

@@ -32,7 +32,7 @@ LAYERS = [
         "jit",
     },
     {"op"},
-    {"builds", "case", "report", "plot"},
+    {"builds", "case", "gpu_lock", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
     | {"replay", "inspect", "watch", "debug", "judge", "dataset"},
     {"cli"},

@@ -19,21 +19,26 @@ from fictl.process import ending
 _PATIENCE_SECONDS = 5.0
 
 
+def python(*words: str) -> tuple[str, ...]:
+    """Return the command line of this Python with these arguments."""
+    return (sys.executable, *words)
+
+
 class LocalProcess:
-    """`python WORDS` in its own session. It ends when this process ends, because its stdin closes.
+    """A program in its own session. It ends when this process ends, because its stdin closes.
 
     out, err: files to use instead of pipes; a pipe that nobody reads would block the child.
     """
 
     def __init__(
         self,
-        words: Sequence[str],
+        argv: Sequence[str],
         variables: Mapping[str, str] | None = None,
         out: IO[bytes] | None = None,
         err: IO[bytes] | None = None,
     ) -> None:
         self._popen = subprocess.Popen(
-            [sys.executable, *words],
+            argv,
             env={**os.environ, **same_packages(), **(variables or {})},
             stdin=subprocess.PIPE,
             stdout=out or subprocess.PIPE,

@@ -9,6 +9,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli._bench import options as flags
+from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.options import Device, DryRun, Json, Locked, Ops, Verbose, use_device
 from fictl.errors import FictlError
 
@@ -45,6 +46,7 @@ def command(
     jsonl: flags.Jsonl = None,
     plot: flags.Plot = None,
     device: Device = "",
+    wait: Wait = None,
     dry_run: DryRun = False,
     verbose: Verbose = False,
     locked: Locked = False,
@@ -67,7 +69,9 @@ def command(
     if dry_run:
         console.show(_plan(requests, unread))
     else:
-        console.show(_measured(run(requests, unread, outputs, quiet=json), verbose))
+        with alone(wait):
+            outcome = run(requests, unread, outputs, quiet=json)
+        console.show(_measured(outcome, verbose))
 
 
 def _plan(requests: Sequence[BenchLine], errors: Sequence[FictlError]) -> console.Result:

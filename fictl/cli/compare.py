@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fictl.cli import console
 from fictl.cli._bench import options as flags
+from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.options import Device, Json, use_device
 from fictl.errors import InvalidValue, UsageError
 from fictl.quantity import parse_number
@@ -55,6 +57,7 @@ def command(
         bool, typer.Option("--force", help="Compare results even if GPU, clocks or timer differ.")
     ] = False,
     device: Device = "",
+    wait: Wait = None,
     json: Json = False,
 ) -> None:
     """Report for every case whether B is SAME, FASTER or SLOWER than A, or UNCLEAR.
@@ -76,13 +79,21 @@ def command(
             f"--baseline compares the working tree with the stored baseline, not with {what[0]}",
             "leave one of them out",
         )
-    with BenchProgress(json) as progress:
+    with _gpu(what or [], ops or [], wait), BenchProgress(json) as progress:
         if baseline:
             outcome = compare_baseline(ops or [], limit, options, progress, force)
         else:
             outcome = compare_two(what or [], ops or [], limit, options, progress, force)
     data = outcome.to_dict()
     console.show(console.Result(data, lambda out: _view(out, outcome), outcome.exit_code))
+
+
+def _gpu(what: list[str], ops: list[str], wait: float | None) -> AbstractContextManager[None]:
+    """Take the GPU for what is timed; two stored results need none."""
+    from fictl.bench.compare.request import RESULTS, understand
+
+    is_stored = bool(what) and understand(what, ops).kind == RESULTS
+    return nullcontext() if is_stored else alone(wait)
 
 
 def _share(text: str) -> float:

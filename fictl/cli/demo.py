@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli.gpu_use import Wait
 from fictl.cli.outputs import writes_folder
 from fictl.errors import FictlError, UsageError
 from fictl.paths import friendly
@@ -34,6 +35,7 @@ def command(
         bool,
         typer.Option("--keep", help="Keep the temporary folder.", show_default=False),
     ] = False,
+    wait: Wait = None,
 ) -> None:
     """Create a project with one op; build and test it, and benchmark or, without a GPU, sanitize it."""
     from fictl.toolchain import current_toolchain, visible_gpus
@@ -44,11 +46,13 @@ def command(
     without = "none; tests run on the emulated device"
     console.note(f"GPU: {', '.join(map(str, gpus)) or without}\n")
     where = [] if toolchain else ["--device", "emu"]
+    patience = [] if wait is None else ["--wait", f"{wait:g}"]
     with _project(folder, keep) as root:
         _run(["init", root.name], root.parent)
         console.note(f"$ cd {shlex.quote(root.name)}\n")
         _run(["new-op", _OP, "--expr", _EXPRESSION], root)
-        for words in (["build", *where], ["test"], ["bench"] if gpus else ["sanitize"]):
+        last = ["bench" if gpus else "sanitize", *patience]
+        for words in (["build", *where], ["test", *patience], last):
             _run([*words, _OP], root)
     if folder or keep:
         console.note(f"the project is in {friendly(root)}")

@@ -12,6 +12,7 @@ from fictl.cli import console
 from fictl.cli._bench import options as bench_flags
 from fictl.cli._profile import options as flags
 from fictl.cli._profile.tools import Tool, tool
+from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.options import Device, DryRun, Json, Locked, Ops, use_device
 from fictl.errors import FictlError, SetupError, UsageError
 
@@ -42,6 +43,7 @@ def command(
     events: flags.Events = 0,
     timeout: bench_flags.Timeout = 600.0,
     device: Device = "",
+    wait: Wait = None,
     dry_run: DryRun = False,
     locked: Locked = False,
     json: Json = False,
@@ -69,7 +71,9 @@ def command(
         _plan(asked, tool_name)
         return
     say = (lambda line: None) if json else console.note
-    _show(list(chosen.look(asked, context.params, say)), chosen)
+    with alone(wait):
+        outcomes = list(chosen.look(asked, context.params, say))
+    _show(outcomes, chosen)
 
 
 def _options(

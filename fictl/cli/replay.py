@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fictl.cli import console
+from fictl.cli.gpu_use import Wait, alone, together
 from fictl.cli.numbers import seconds
 from fictl.cli.options import Device, Json, Locked, use_device
 
@@ -48,6 +49,7 @@ def command(
         float, seconds("--timeout", help="Time limit of one call with its build, in seconds.")
     ] = 600.0,
     locked: Locked = False,
+    wait: Wait = None,
     json: Json = False,
 ) -> None:
     """Replay dumped calls, each in its own process, and compare the results.
@@ -63,7 +65,9 @@ def command(
     use_device(device)
     chosen = settings.DEVICE.get() if settings.DEVICE.origin().kind != "default" else ""
     tool = checked_under(under)
-    outcomes = [replay(path, chosen, timeout, tool) for path in find_dumps(dumps)]
+    use = alone if under in ("bench", "profile") else together
+    with use(wait, chosen):
+        outcomes = [replay(path, chosen, timeout, tool) for path in find_dumps(dumps)]
     data = [outcome.to_dict() for outcome in outcomes]
     code = worst(outcomes)
     console.show(console.Result(data, lambda out: _view(out, outcomes), code))

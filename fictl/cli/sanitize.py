@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fictl.cli import console
 from fictl.cli._sanitize import options as flags
 from fictl.cli._sanitize.files import Files
+from fictl.cli.gpu_use import Wait, together
 from fictl.cli.options import Device, Json, Keyword, Ops, use_device
 from fictl.errors import UsageError
 
@@ -30,6 +31,7 @@ def command(
     timeout: flags.Timeout = 900.0,
     print_limit: flags.PrintLimit = 1000,
     strict: flags.Strict = False,
+    wait: Wait = None,
     json: Json = False,
 ) -> None:
     """Run the tests of ops with every access checked: bounds, races, barriers, unwritten memory.
@@ -51,7 +53,8 @@ def command(
     ]
     files = Files(out, sarif, junit)
     say = (lambda line: None) if json else console.note
-    checked = list(look(wanted, say, arguments))
+    with together(wait, "emu" if where == _EMULATED else "cuda"):
+        checked = list(look(wanted, say, arguments))
     files.write(checked)
     codes = [checked_op.exit_code for checked_op in checked]
     code = 1 if 1 in codes else max(codes, default=0)
@@ -59,6 +62,7 @@ def command(
     console.show(console.Result(data, View(where, checked), code))
 
 
+_EMULATED = "emulated: no GPU was used"
 Look = Callable[
     ["Sequence[OpFolder]", Callable[[str], object], "Sequence[str]"], "Iterator[CheckedOp]"
 ]
@@ -106,7 +110,7 @@ def _emulated(suppressions: Path | None, timeout: float, strict: bool) -> tuple[
     ) -> Iterator[CheckedOp]:
         return emulated.check_ops(folders, say, words, suppressions, timeout, strict)
 
-    return look, "emulated: no GPU was used"
+    return look, _EMULATED
 
 
 def _on_gpu(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli.gpu_use import Wait, together
 from fictl.cli.no_ops import no_ops
 from fictl.cli.numbers import seconds, whole
 from fictl.cli.options import Device, Json, Keyword, Locked, Ops, Schedule, use_device
@@ -83,6 +84,7 @@ def command(
     gpus: Gpus = None,
     timeout: Timeout = 300.0,
     require_arch: RequireArch = False,
+    wait: Wait = None,
     junit: JUnit = None,
     locked: Locked = False,
     json: Json = False,
@@ -118,7 +120,7 @@ def command(
         timeout=timeout,
         require_arch=require_arch,
     )
-    with LateBar() as bar:
+    with together(wait, chosen, request.gpus_in_use), LateBar() as bar:
         say = (lambda line: None) if json else console.note
         report = request.run(say, lambda journal: _tell(bar, journal))
     if junit:

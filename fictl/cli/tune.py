@@ -11,6 +11,7 @@ import typer
 
 from fictl import settings
 from fictl.cli import console
+from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.options import Device, DryRun, Json, Locked, Ops, use_device
 from fictl.cli.outputs import writes_file_and_folders
 from fictl.errors import FictlError
@@ -46,6 +47,7 @@ def command(
         ),
     ] = None,
     device: Device = "",
+    wait: Wait = None,
     dry_run: DryRun = False,
     locked: Locked = False,
     json: Json = False,
@@ -64,7 +66,7 @@ def command(
         data = {"file": str(file_in_use(file)), "keys": [item.to_dict() for item in work]}
         console.show(console.Result(data, _planned(work)))
         return
-    with _progress(len(work), quiet=json) as done:
+    with alone(wait), _progress(len(work), quiet=json) as done:
         tuning = tune(work, file, done)
     errors = [
         FictlError(f"{failure.op.api}: {failure.key}: {failure.problem}")

@@ -6,12 +6,14 @@ import queue
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fictl.child.lost import Lost
 from fictl.dataset.evaluator import Evaluator, Stopped
+from fictl.dataset.job_queue import JobQueue
 from fictl.jit.jobs import usable_cores
 from fictl.judge.fault import JudgeFault, own_faults
 from fictl.judge.process.scratch import new_scratch
@@ -21,39 +23,29 @@ if TYPE_CHECKING:
     from fictl.dataset.run_plan import EvaluationJob
     from fictl.trace import Evaluation
 
-_TICK_SECONDS = 0.2
 # A compiler uses several cores, and concurrent evaluations need some.
 _CORES_EACH = 4
+_MOST_LOSSES = 3
 
-Failed = Callable[["EvaluationJob", "Evaluation | JudgeFault"], object]
+Failed = Callable[["EvaluationJob", "Evaluation | JudgeFault | Lost"], object]
 
 
 class Builds:
-    """Hands each job, once built, to a thread that asks for one; `failed` receives the others."""
+    """Adds each job, once built, to a queue of the places; `failed` receives the others."""
 
-    def __init__(self, jobs: Sequence[EvaluationJob], at_once: int, failed: Failed) -> None:
-        self._failed = failed
-        self._ready: queue.SimpleQueue[EvaluationJob] = queue.SimpleQueue()
+    def __init__(
+        self, jobs: Sequence[EvaluationJob], at_once: int, built: JobQueue, failed: Failed
+    ) -> None:
+        self._failed, self._built = failed, built
         self._to_build: queue.SimpleQueue[EvaluationJob] = queue.SimpleQueue()
-        self._stop = threading.Event()
         self.problem: BaseException | None = None
         for job in jobs:
-            (self._to_build if job.is_compiled else self._ready).put(job)
+            if job.is_compiled:
+                self._to_build.put(job)
+            else:
+                built.add(job)
         compiled = sum(job.is_compiled for job in jobs)
-        self._left = compiled
-        self._lock = threading.Lock()
         self.workers = min(compiled, at_once or max(1, usable_cores() // _CORES_EACH))
-
-    def jobs(self) -> Iterator[EvaluationJob]:
-        """Yield jobs until there are no more; wait for builds in progress."""
-        while not self._stop.is_set():
-            with self._lock:
-                is_last = self._left == 0
-            try:
-                yield self._ready.get(timeout=0 if is_last else _TICK_SECONDS)
-            except queue.Empty:
-                if is_last:
-                    return
 
     @contextmanager
     def running(self, evaluators: Sequence[Evaluator]) -> Iterator[None]:
@@ -68,7 +60,7 @@ class Builds:
         try:
             yield
         finally:
-            self.stop()
+            self._built.close()
             for evaluator in evaluators:
                 evaluator.stop()
             for thread in threads:
@@ -76,34 +68,38 @@ class Builds:
             if folder is not None:
                 remove(folder)
 
-    def stop(self) -> None:
-        self._stop.set()
-
     def _work(self, evaluator: Evaluator, folder: Path) -> None:
         try:
-            while not self._stop.is_set():
+            while not self._built.is_closed:
                 self._build(self._to_build.get_nowait(), evaluator, folder)
         except (queue.Empty, Stopped):
             pass
         except BaseException as error:
             self.problem = error
-            self.stop()
+            self._built.close()
         finally:
             evaluator.close()
 
     def _build(self, job: EvaluationJob, evaluator: Evaluator, folder: Path) -> None:
+        failure: Evaluation | JudgeFault | Lost | None
         try:
             placed = replace(job, scratch=_new_folder(folder))
-            failure = evaluator.build(placed)
-            if failure is None:
-                self._ready.put(placed)
-            else:
-                self._failed(job, failure)
-        except JudgeFault as fault:
-            self._failed(job, fault)
-        finally:
-            with self._lock:
-                self._left -= 1
+            failure = _retried(evaluator, placed)
+        except (JudgeFault, Lost) as fault:
+            failure = fault
+        if failure is None:
+            self._built.add(placed)
+        else:
+            self._failed(job, failure)
+            self._built.end()
+
+
+def _retried(evaluator: Evaluator, job: EvaluationJob) -> Evaluation | None:
+    """Build; if the process is lost, build with another one."""
+    for _ in range(_MOST_LOSSES - 1):
+        with suppress(Lost):
+            return evaluator.build(job)
+    return evaluator.build(job)
 
 
 def _new_folder(above: Path) -> Path:

@@ -6,12 +6,12 @@ The process that plans and writes loads none of these, so that their crashes do 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from fictl.child.local_process import LocalProcess
+from fictl.child.lost import Lost
 from fictl.child.message import Failed
-from fictl.child.session import Gone, Late, Session
 from fictl.dataset.messages import (
     BuildSolution,
     Evaluated,
@@ -19,6 +19,8 @@ from fictl.dataset.messages import (
     JobStarted,
     JudgeFailed,
 )
+from fictl.dataset.previous import kind_of
+from fictl.dataset.worker_process import WorkerProcess, worker_command
 from fictl.errors import FictlError
 from fictl.judge.fault import JudgeFault, own_faults
 
@@ -29,15 +31,13 @@ if TYPE_CHECKING:
 
 # Added to the judge's own timeouts, for the start.
 _SPARE_SECONDS = 120.0
-_PROGRAM = ("-m", "fictl.dataset.worker")
-_ANSWERS = (Evaluated, JudgeFailed, Failed)
 
 
 class Evaluator(Protocol):
     """Evaluates one workload at a time. `stop` is called by other threads and raises Stopped.
 
     `build` returns None once the job's solution is built in its `scratch`. JudgeFault means that
-    the judge has failed: the solution is neither right nor wrong.
+    the judge has failed, Lost that the place has: the solution is neither right nor wrong.
     """
 
     def build(self, job: EvaluationJob) -> Evaluation | None: ...
@@ -56,10 +56,16 @@ class Stopped(FictlError):
 class ProcessEvaluator:
     """Starts `python -m fictl.dataset.worker` when needed, and again after it has died."""
 
-    def __init__(self, root: Path, slot: DeviceSlot, isolated: bool = False) -> None:
+    def __init__(
+        self,
+        root: Path,
+        slot: DeviceSlot,
+        isolated: bool = False,
+        argv: Sequence[str] | None = None,
+    ) -> None:
         self._root, self._slot, self._isolated = root, slot, isolated
-        self._process: LocalProcess | None = None
-        self._session: Session | None = None
+        self._argv = argv or worker_command()
+        self._process: WorkerProcess | None = None
         self._job: EvaluationJob | None = None
         self._stopped = False
 
@@ -79,32 +85,26 @@ class ProcessEvaluator:
     def _ask(
         self, job: EvaluationJob, request: BuildSolution | EvaluateWorkload, seconds: float
     ) -> Evaluation | None:
-        """Ask the worker; replace it if it dies or hangs, without blaming the solution."""
+        """Ask the worker; it is replaced after it died or hung, which says nothing of the job."""
         try:
             with own_faults("talking to its own process"):
                 return self._answer(job, request, seconds)
-        except (Gone, JudgeFault) as error:
-            how = "" if isinstance(error, _Reported) else self._end()
+        except (Lost, JudgeFault) as error:
+            if not isinstance(error, _Reported):
+                self._end()
             if self._stopped:
                 raise Stopped("the run was stopped") from None
-            if isinstance(error, JudgeFault):
-                raise
-            is_late = isinstance(error, Late)
-            what = f"did not answer within {seconds:g} s" if is_late else f"ended with {how}"
-            raise JudgeFault(
-                f"the judge's own process {what}", "this is not a verdict on the solution"
-            ) from None
+            raise
 
     def stop(self) -> None:
         self._stopped = True
         process = self._process
         if process is not None:
-            process.terminate()
+            process.interrupt()
 
     def close(self) -> None:
-        process = self._process
-        if process is not None:
-            process.hang_up()
+        if self._process is not None:
+            self._process.hang_up()
             self._end()
 
     def _answer(
@@ -112,11 +112,11 @@ class ProcessEvaluator:
     ) -> Evaluation | None:
         from fictl.trace import Evaluation
 
-        session = self._started()
+        process = self._started(job)
         if job is not self._job:
-            session.send(_job_started(job, self._root, self._isolated))
+            process.send(_job_started(job, self._root, self._isolated))
             self._job = job
-        answer: Evaluated | JudgeFailed | Failed = session.ask(request, seconds)
+        answer: Evaluated | JudgeFailed | Failed = process.ask(request, seconds)
         if isinstance(answer, JudgeFailed):
             raise _Reported(answer.message, answer.hint)
         if isinstance(answer, Failed):
@@ -124,20 +124,23 @@ class ProcessEvaluator:
         text = answer.evaluation
         return None if text is None else Evaluation.model_validate_json(text)
 
-    def _started(self) -> Session:
+    def _started(self, job: EvaluationJob) -> WorkerProcess:
         if self._stopped:
             raise Stopped("the run was stopped")
         if self._process is not None and self._process.has_ended:
             self._end()  # It ended while nobody asked it anything.
-        if self._session is None:
-            self._process = LocalProcess(_PROGRAM, self._slot.variables)
-            self._session, self._job = Session(self._process, _ANSWERS), None
-        return self._session
+        if self._process is None:
+            # A process that only compiles needs no GPU.
+            device = kind_of(job.config.device) if self._slot.runs else ""
+            self._process, self._job = WorkerProcess(self._argv, self._slot.variables), None
+            self._process.greet(device)
+        return self._process
 
-    def _end(self) -> str:
-        """End the process and all its descendants; return how it ended."""
-        process, self._process, self._session = self._process, None, None
-        return process.close() if process is not None else ""
+    def _end(self) -> None:
+        """End the process and all its descendants."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
 
 
 class _Reported(JudgeFault):

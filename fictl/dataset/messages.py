@@ -7,6 +7,26 @@ from pathlib import Path
 
 from fictl.judge.config import EvalConfig
 
+# Grows when an older process would misread a message of a newer one, or the reverse.
+PROTOCOL = 1
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """The first request of a run; the process answers Ready before it gets any work."""
+
+    device: str
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The versions that run there. `hardware` is empty where the process sees no GPU and needs one."""
+
+    protocol: int
+    fictl: str
+    python: str
+    hardware: str
+
 
 @dataclass(frozen=True)
 class JobStarted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ HASH, DEVICE = "solution_hash", "device"
 
 @dataclass
 class PreviousResults:
-    """Workloads with a result on this kind of device, by the hash of their solution.
+    """Workloads with a result on this hardware, by the hash of their solution.
 
     An edited solution has another hash; results of other tools have none. `unreadable` are lines
     broken by a crash or another tool.
@@ -29,12 +29,22 @@ class PreviousResults:
     unreadable: list[NotReadable] = field(default_factory=list)
 
 
-def evaluated(dataset: TraceSet, definition: str, device: str) -> PreviousResults:
+def evaluated(
+    dataset: TraceSet, definition: str, device: str, hardware: Collection[str] = ()
+) -> PreviousResults:
+    """Read the results of a kind of device. Where the names of `hardware` are known, only theirs
+    count: a result of one GPU is none of another.
+    """
     uuids_by_hash: defaultdict[str, set[str]] = defaultdict(set)
     broken: list[NotReadable] = []
     for trace in readable_traces(dataset, definition, broken.append):
-        facts = trace.evaluation.fictl if trace.evaluation is not None else None
-        if facts and facts.get(DEVICE) == kind_of(device) and isinstance(facts.get(HASH), str):
+        evaluation = trace.evaluation
+        facts = evaluation.fictl if evaluation is not None else None
+        if not facts or facts.get(DEVICE) != kind_of(device):
+            continue
+        assert evaluation is not None
+        is_here = not hardware or evaluation.environment.hardware in hardware
+        if is_here and isinstance(facts.get(HASH), str):
             uuids_by_hash[facts[HASH]].add(trace.workload.uuid)
     return PreviousResults(
         {digest: frozenset(uuids) for digest, uuids in uuids_by_hash.items()}, broken

@@ -13,8 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fictl.child.lost import Lost
 from fictl.dataset.builds import Builds
 from fictl.dataset.evaluator import Evaluator, ProcessEvaluator, Stopped
+from fictl.dataset.job_queue import JobQueue
+from fictl.dataset.place import Place, in_words
 from fictl.dataset.previous import DEVICE, HASH, kind_of
 from fictl.dataset.run_observer import RunObserver
 from fictl.dataset.run_options import RunOptions
@@ -24,14 +27,14 @@ from fictl.dataset.slot import DeviceSlot, slots
 from fictl.dataset.summary import Summary
 from fictl.dataset.torn import told
 from fictl.errors import FictlError, SetupError, UsageError
+from fictl.gpu_lock.hold import GpuBusy
 from fictl.judge.fault import JudgeFault
+from fictl.judge.hardware import UNKNOWN
 from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from fictl.trace import Evaluation, TraceSet, Workload
 
-# A solution is given up after this many timeouts, or faults of the judge.
-_MOST_TIMEOUTS = _MOST_FAULTS = 2
 _TICK_SECONDS = 0.2
 
 MakeEvaluator = Callable[[Path, DeviceSlot], Evaluator]
@@ -52,7 +55,7 @@ def run_dataset(
     from fictl.trace import TraceSet
 
     dataset = TraceSet.from_path(root)
-    planned = plan(dataset, options)
+    planned = plan(dataset, options, None if places is None else _known(places))
     if not (planned.total or planned.skipped or planned.left_out):
         raise UsageError(f"{root}: none of the chosen solutions has a workload", _WHAT)
     watching = observer or RunObserver()
@@ -68,6 +71,12 @@ def run_dataset(
     isolated = options.isolated or planned.is_isolated
     evaluator = make_evaluator or (lambda at, slot: ProcessEvaluator(at, slot, isolated))
     return _Run(dataset, planned, options, watching, broken).on(usable, evaluator)
+
+
+def _known(places: tuple[DeviceSlot, ...]) -> frozenset[str]:
+    """Return the names of the places' hardware; none if one of them is unknown."""
+    names = frozenset(slot.hardware for slot in places)
+    return frozenset() if "" in names else names
 
 
 _WHAT = "fictl dataset validate shows what a dataset has"
@@ -98,24 +107,30 @@ class _Run:
         self._dataset, self._planned = dataset, planned
         self._options, self._observer = options, observer
         self._done: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
-        self._builds = Builds(planned.jobs, options.jobs, self._not_built)
-        self._stop = threading.Event()
         self._outcomes: list[RunOutcome] = []
         self._left_out = [*planned.left_out]
+        self._given_up = 0
         self._problem: BaseException | None = None
         self._slots_left = 0
+        self._hardware = UNKNOWN
 
-    def on(self, places: tuple[DeviceSlot, ...], make_evaluator: MakeEvaluator) -> Summary:
+    def on(self, slots: tuple[DeviceSlot, ...], make_evaluator: MakeEvaluator) -> Summary:
         start = time.monotonic()
         root = self._dataset.root
+        self._hardware = slots[0].hardware or UNKNOWN
+        self._jobs = JobQueue(len(self._planned.jobs), [slot.name for slot in slots])
+        builds = Builds(self._planned.jobs, self._options.jobs, self._jobs, self._not_built)
         compilers = [
-            make_evaluator(root, DeviceSlot("compiler")) for _ in range(self._builds.workers)
+            make_evaluator(root, DeviceSlot("compiler", runs=False)) for _ in range(builds.workers)
         ]
-        with self._builds.running(compilers):
-            self._run([(slot, make_evaluator(root, slot)) for slot in places])
-        problem = self._problem or self._builds.problem
+        with builds.running(compilers):
+            self._run([self._place(slot, make_evaluator(root, slot)) for slot in slots])
+        problem = self._problem or builds.problem
         if problem is not None:
             raise problem
+        undone = self._planned.total - len(self._outcomes) - self._given_up
+        if undone:
+            self._leave_out(f"{counted(undone, 'evaluation')} not done: no place was left", 0)
         return Summary(
             self._outcomes,
             self._planned.skipped,
@@ -123,12 +138,18 @@ class _Run:
             time.monotonic() - start,
             self._options.save,
             self._broken,
+            undone,
         )
 
-    def _run(self, evaluators: list[tuple[DeviceSlot, Evaluator]]) -> None:
+    def _place(self, slot: DeviceSlot, evaluator: Evaluator) -> Place:
+        return Place(slot, evaluator, self._jobs, self._dataset, self)
+
+    def _run(self, places: list[Place]) -> None:
         threads = [
-            threading.Thread(target=self._work, args=pair, name=f"slot {pair[0].name}", daemon=True)
-            for pair in evaluators
+            threading.Thread(
+                target=self._work, args=(place,), name=f"slot {place.slot.name}", daemon=True
+            )
+            for place in places
         ]
         self._slots_left = len(threads)
         for thread in threads:
@@ -136,12 +157,13 @@ class _Run:
         try:
             while self._slots_left:
                 self._take()
+            while not self._done.empty():
+                self._take()
         finally:
             # Also after Ctrl-C, and if a trace cannot be written.
-            self._stop.set()
-            self._builds.stop()
-            for _, evaluator in evaluators:
-                evaluator.stop()
+            self._jobs.close()
+            for place in places:
+                place.evaluator.stop()
             for thread in threads:
                 thread.join()
 
@@ -149,69 +171,50 @@ class _Run:
         with suppress(queue.Empty):
             self._done.get(timeout=_TICK_SECONDS)()
 
-    def _work(self, slot: DeviceSlot, evaluator: Evaluator) -> None:
+    def _work(self, place: Place) -> None:
         try:
-            with slot.held(self._say, self._stop.is_set):
-                for job in self._builds.jobs():
-                    if self._stop.is_set():
-                        break
-                    self._judge(job, evaluator)
+            with place.slot.held(self._say, lambda: self._jobs.is_over, self._options.wait):
+                place.work()
+        except GpuBusy as busy:
+            self.left(place.slot, busy.message)
+            self._jobs.leave(place.slot.name)
         except Stopped:
             pass
         except BaseException as error:
             self._problem = self._problem or error
-            self._stop.set()
+            self._jobs.close()
         finally:
-            evaluator.close()
+            place.evaluator.close()
             self._done.put(self._slot_ended)
 
     def _slot_ended(self) -> None:
         self._slots_left -= 1
 
-    def _not_built(self, job: EvaluationJob, failure: Evaluation | JudgeFault) -> None:
+    def outcome(self, job: EvaluationJob, workload: Workload, outcome: RunOutcome) -> None:
+        self._done.put(partial(self._keep, job, workload, outcome))
+
+    def not_done(self, why: str, count: int) -> None:
+        self._done.put(partial(self._leave_out, why, count))
+
+    def left(self, slot: DeviceSlot, why: str) -> None:
+        self._done.put(partial(self._leave_out, f"place {slot.name} left out: {why}", 0))
+
+    def _not_built(self, job: EvaluationJob, failure: Evaluation | JudgeFault | Lost) -> None:
         """Record the failure for all workloads of the job, without using a slot."""
         for workload in job.workloads(self._dataset):
-            if isinstance(failure, JudgeFault):
-                outcome = _not_judged(job, workload, failure)
+            names = job.definition.name, job.solution.name, workload.uuid
+            if isinstance(failure, FictlError):
+                outcome = RunOutcome(*names, error=in_words(failure), is_fault=True)
             else:
-                outcome = RunOutcome(*_names(job, workload), evaluation=_marked(failure, job))
-            self._done.put(partial(self._keep, job, workload, outcome))
-
-    def _judge(self, job: EvaluationJob, evaluator: Evaluator) -> None:
-        timeouts = faults = 0
-        for position, workload in enumerate(job.workloads(self._dataset)):
-            if self._stop.is_set():
-                return
-            outcome = self._outcome(job, workload, evaluator)
-            self._done.put(partial(self._keep, job, workload, outcome))
-            timeouts += outcome.status == "TIMEOUT"
-            faults += outcome.is_fault
-            left = job.count - position - 1
-            if left and (timeouts >= _MOST_TIMEOUTS or faults >= _MOST_FAULTS):
-                what = f"{faults} faults of the judge" if faults else f"{timeouts} timeouts"
-                why = f"{job}: {what}; {counted(left, 'more workload')} left out"
-                self._done.put(partial(self._leave_out, why))
-                return
-
-    def _outcome(self, job: EvaluationJob, workload: Workload, evaluator: Evaluator) -> RunOutcome:
-        from fictl.trace.documents.fitting import require_fit
-
-        try:
-            require_fit(job.definition, workload)
-            evaluation = evaluator.evaluate(job, workload)
-        except Stopped:
-            raise
-        except JudgeFault as fault:
-            return _not_judged(job, workload, fault)
-        except SetupError:
-            raise  # As for every other solution.
-        except FictlError as error:
-            return RunOutcome(*_names(job, workload), error=_said(error))
-        return RunOutcome(*_names(job, workload), evaluation=_marked(evaluation, job))
+                outcome = RunOutcome(*names, evaluation=failure)
+            self.outcome(job, workload, outcome)
 
     def _keep(self, job: EvaluationJob, workload: Workload, outcome: RunOutcome) -> None:
         from fictl.trace import Trace
 
+        if outcome.evaluation is not None:
+            marked = _marked(outcome.evaluation, job, self._hardware)
+            outcome = replace(outcome, evaluation=marked)
         if outcome.evaluation is not None and self._options.save:
             trace = Trace(
                 definition=job.definition.name,
@@ -223,7 +226,8 @@ class _Run:
         self._outcomes.append(_without_log(outcome))
         self._observer.outcome(outcome, len(self._outcomes), self._planned.total)
 
-    def _leave_out(self, why: str) -> None:
+    def _leave_out(self, why: str, count: int) -> None:
+        self._given_up += count
         self._left_out.append(why)
         self._observer.note(why)
 
@@ -231,23 +235,17 @@ class _Run:
         self._done.put(partial(self._observer.note, text))
 
 
-def _names(job: EvaluationJob, workload: Workload) -> tuple[str, str, str]:
-    return job.definition.name, job.solution.name, workload.uuid
+def _marked(evaluation: Evaluation, job: EvaluationJob, hardware: str) -> Evaluation:
+    """Add what --resume looks for: the solution's hash, the device, the name of the hardware.
 
-
-def _not_judged(job: EvaluationJob, workload: Workload, fault: JudgeFault) -> RunOutcome:
-    """Outcome of a fault. Nothing is saved, so that --resume runs the workload again."""
-    return RunOutcome(*_names(job, workload), error=_said(fault), is_fault=True)
-
-
-def _said(error: FictlError) -> str:
-    return f"{error.message} ({error.hint})" if error.hint else error.message
-
-
-def _marked(evaluation: Evaluation, job: EvaluationJob) -> Evaluation:
-    """Add what --resume looks for: the solution's hash and the device."""
+    What failed before it ran anywhere, as a build does, counts for the hardware of this run.
+    """
     marks = {HASH: job.solution.hash(), DEVICE: kind_of(job.config.device)}
-    return evaluation.model_copy(update={"fictl": {**(evaluation.fictl or {}), **marks}})
+    environment = evaluation.environment
+    if environment.hardware == UNKNOWN:
+        environment = environment.model_copy(update={"hardware": hardware})
+    facts = {**(evaluation.fictl or {}), **marks}
+    return evaluation.model_copy(update={"fictl": facts, "environment": environment})
 
 
 def _without_log(outcome: RunOutcome) -> RunOutcome:

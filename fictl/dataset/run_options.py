@@ -13,7 +13,8 @@ class RunOptions:
     """Options of a run. An empty selection means everything. `flags` are the given fields of
     EvalConfig.
 
-    `gpus` are names as in CUDA_VISIBLE_DEVICES; `jobs` is the number of solutions compiled at a
+    `gpus` are names as in CUDA_VISIBLE_DEVICES; `wait` is the time after which a GPU that others
+    use is left out, None for no limit; `jobs` is the number of solutions compiled at a
     time, 0 for as many as the cores allow. `isolated` starts a process for each workload; `large`
     also runs the workloads that take minutes on the emulated device.
     """
@@ -30,3 +31,4 @@ class RunOptions:
     save: bool = True
     jobs: int = 0
     gpus: tuple[str, ...] = ()
+    wait: float | None = None

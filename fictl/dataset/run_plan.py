@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fictl.dataset.previous import PreviousResults, evaluated
+from fictl.dataset.slot import hardware_of
+from fictl.dataset.strikes import Strikes
 from fictl.errors import UsageError
 from fictl.judge.config import EvalConfig
 from fictl.judge.config_file import config_file, layers
@@ -30,7 +32,8 @@ class EvaluationJob:
     """A solution, and the workloads of its definition that have no result yet.
 
     Workloads are read when needed, as there may be more than fit into memory. `scratch` is the
-    folder of a build made in advance.
+    folder of a build made in advance; `losses` are the places that lost its next workload.
+    `strikes` stay with it from place to place.
     """
 
     definition: Definition
@@ -39,6 +42,13 @@ class EvaluationJob:
     count: int
     done: frozenset[str] = field(default=frozenset(), repr=False)
     scratch: Path | None = None
+    losses: tuple[str, ...] = ()
+    strikes: Strikes = field(default_factory=Strikes, repr=False, compare=False)
+
+    def rest(self, done: frozenset[str], losses: tuple[str, ...] = ()) -> EvaluationJob:
+        """Return the same job without workloads that were done since."""
+        left = self.count - len(done - self.done)
+        return replace(self, count=left, done=self.done | done, losses=losses)
 
     @property
     def is_compiled(self) -> bool:
@@ -85,8 +95,13 @@ class RunPlan:
         return sum(job.count for job in self.jobs)
 
 
-def plan(dataset: TraceSet, options: RunOptions) -> RunPlan:
-    """Plan one definition after the other, so that the results of its reference are shared."""
+def plan(
+    dataset: TraceSet, options: RunOptions, hardware: Collection[str] | None = None
+) -> RunPlan:
+    """Plan one definition after the other, so that the results of its reference are shared.
+
+    hardware: names whose results --resume counts; default: those that this process sees.
+    """
     file = config_file(dataset.root, options.config)
     options = replace(
         options,
@@ -97,6 +112,8 @@ def plan(dataset: TraceSet, options: RunOptions) -> RunPlan:
     left_out: list[str] = []
     unreadable: list[NotReadable] = []
     skipped = 0
+    if hardware is None:
+        hardware = hardware_of(options.device, options.gpus) if options.resume else ()
     for definition, solutions in _chosen(dataset, options):
         config = layers(definition, file, {**options.flags, "device": options.device})
         large = _too_large(dataset, definition) if _is_slow(options) else frozenset()
@@ -105,7 +122,7 @@ def plan(dataset: TraceSet, options: RunOptions) -> RunPlan:
         uuids = _uuids(dataset, definition) - large
         before = PreviousResults()
         if options.resume and solutions:
-            before = evaluated(dataset, definition.name, options.device)
+            before = evaluated(dataset, definition.name, options.device, hardware)
             unreadable += before.unreadable
         for solution in solutions:
             done = before.results.get(solution.hash(), frozenset()) & uuids

@@ -5,27 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from fictl import settings
-from fictl.case.gpu_lock import gpu_names, held, lock_of
 from fictl.errors import SetupError, UsageError
+from fictl.gpu_lock.hold import held
+from fictl.gpu_lock.visible import LockedGpu, gpu_names, named
+from fictl.judge.hardware import hardware_name
 
 
 @dataclass(frozen=True)
 class DeviceSlot:
-    """A slot. variables: environment variables of its processes; lock: held during use."""
+    """A slot. variables: environment variables of its processes; gpu: locked during use.
+
+    hardware: as in `environment.hardware`; empty if unknown. runs: false for a slot that compiles.
+    """
 
     name: str
     variables: Mapping[str, str] = field(default_factory=dict)
-    lock: Path | None = None
+    gpu: LockedGpu | None = None
+    hardware: str = ""
+    runs: bool = True
 
     def held(
-        self, waits: Callable[[str], object], stopped: Callable[[], bool]
+        self,
+        note: Callable[[str], object],
+        stopped: Callable[[], bool],
+        wait: float | None = None,
     ) -> AbstractContextManager[None]:
-        """Lock the GPU against other runs of fictl on this machine; report a wait."""
-        message = f"GPU {self.name} is used by another run of fictl: waiting for it"
-        return held(self.lock, lambda: waits(message), stopped)
+        """Lock the GPU against all other runs on this machine; note whom it waits for."""
+        gpus = () if self.gpu is None else (self.gpu,)
+        return held(gpus, wait=wait, note=note, stopped=stopped)
 
 
 def slots(device: str, gpus: Sequence[str] = ()) -> tuple[DeviceSlot, ...]:
@@ -33,7 +42,7 @@ def slots(device: str, gpus: Sequence[str] = ()) -> tuple[DeviceSlot, ...]:
     if device.partition(":")[0] != "cuda":
         if gpus:
             raise UsageError(f"--gpus names GPUs, and the device is {device}", "leave one out")
-        return (DeviceSlot(device),)
+        return (DeviceSlot(device, hardware=hardware_name(device)),)
     names = gpu_names()
     if not names:
         raise SetupError(
@@ -43,8 +52,21 @@ def slots(device: str, gpus: Sequence[str] = ()) -> tuple[DeviceSlot, ...]:
     unknown = [name for name in gpus if name not in names]
     if unknown:
         raise UsageError(f"there is no GPU {', '.join(unknown)}", f"there are {', '.join(names)}")
-    return tuple(_of_gpu(name) for name in gpus or names)
+    by_name = dict(zip(names, hardware_of(device), strict=True))
+    return tuple(_of_gpu(name, by_name[name]) for name in gpus or names)
 
 
-def _of_gpu(name: str) -> DeviceSlot:
-    return DeviceSlot(name, {settings.CUDA_VISIBLE_DEVICES.name: name}, lock_of(name))
+def hardware_of(device: str, gpus: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the names of the hardware that this process sees, or of the named GPUs only."""
+    kind = device.partition(":")[0]
+    if kind != "cuda":
+        return (hardware_name(kind),)
+    from fictl.toolchain import visible_gpus
+
+    named = zip(gpu_names(), visible_gpus(), strict=False)
+    return tuple(hardware_name(kind, gpu.name) for name, gpu in named if not gpus or name in gpus)
+
+
+def _of_gpu(name: str, hardware: str) -> DeviceSlot:
+    visible = {settings.CUDA_VISIBLE_DEVICES.name: name}
+    return DeviceSlot(name, visible, named(name), hardware)

@@ -12,8 +12,8 @@ from fictl.dataset.run_outcome import RunOutcome
 
 @dataclass(frozen=True)
 class Summary:
-    """`left_out` explains which workloads were not run; `unreadable` which results were not
-    counted.
+    """`left_out` explains which workloads and places were not used; `unreadable` which results
+    were not counted; `undone` counts the evaluations for which no place was left.
     """
 
     outcomes: Sequence[RunOutcome] = ()
@@ -22,6 +22,7 @@ class Summary:
     seconds: float = 0.0
     saved: bool = True
     unreadable: tuple[str, ...] = ()
+    undone: int = 0
     statuses: Counter[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -33,7 +34,7 @@ class Summary:
 
     @property
     def faults(self) -> list[RunOutcome]:
-        """Outcomes in which the judge failed: --resume runs these again."""
+        """Outcomes in which the judge or its place failed: --resume runs these again."""
         return [outcome for outcome in self.outcomes if outcome.is_fault]
 
     @property
@@ -44,6 +45,7 @@ class Summary:
         return {
             "statuses": dict(self.statuses),
             "skipped": self.skipped,
+            "undone": self.undone,
             "left_out": list(self.left_out),
             "unreadable": list(self.unreadable),
             "seconds": round(self.seconds, 3),

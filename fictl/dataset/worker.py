@@ -6,6 +6,7 @@ Its own stdout is redirected to stderr, so that a reference that prints disturbs
 from __future__ import annotations
 
 import json
+import platform
 import signal
 import sys
 from collections.abc import Iterator
@@ -15,24 +16,31 @@ from typing import Any, NoReturn
 from fictl.child.message import Failed
 from fictl.child.requests import Answers, Requests
 from fictl.dataset.messages import (
+    PROTOCOL,
     BuildSolution,
     Evaluated,
     EvaluateWorkload,
+    Greeting,
     JobStarted,
     JudgeFailed,
+    Ready,
 )
 from fictl.dataset.previous import kind_of
+from fictl.dataset.slot import hardware_of
 from fictl.errors import FictlError
 from fictl.judge.fault import JudgeFault, own_faults
+from fictl.version import VERSION
 
 
 def main() -> int:
     signal.signal(signal.SIGTERM, _terminated)
     answers, evaluator = Answers(), _JudgeServer()
-    kinds = (JobStarted, BuildSolution, EvaluateWorkload)
+    kinds = (Greeting, JobStarted, BuildSolution, EvaluateWorkload)
     try:
         for request in Requests(kinds, lambda: evaluator.is_busy):
-            if isinstance(request, JobStarted):
+            if isinstance(request, Greeting):
+                answers.send(_ready(request))
+            elif isinstance(request, JobStarted):
                 evaluator.begin(request)
             else:
                 answers.send(_answer(evaluator, request))
@@ -41,6 +49,11 @@ def main() -> int:
     finally:
         evaluator.close()
     return 0
+
+
+def _ready(greeting: Greeting) -> Ready:
+    hardware = hardware_of(greeting.device)[:1] if greeting.device else ()
+    return Ready(PROTOCOL, VERSION, platform.python_version(), "".join(hardware))
 
 
 def _answer(

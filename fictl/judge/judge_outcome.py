@@ -7,9 +7,10 @@ from datetime import datetime, timezone
 from typing import Any
 
 from fictl.errors import FictlError
+from fictl.judge.hardware import UNKNOWN
 from fictl.trace import Correctness, Environment, Evaluation, EvaluationStatus, Performance
 
-_UNKNOWN = {"hardware": "unknown", "libs": {}}
+_UNKNOWN = {"hardware": UNKNOWN, "libs": {}}
 
 
 class Decided(FictlError):

@@ -19,11 +19,15 @@ _known: dict[str | None, Probe] = {}
 
 @dataclass(frozen=True)
 class Gpu:
-    """One device; `index` is CUDA's, after CUDA_VISIBLE_DEVICES is applied."""
+    """One device; `index` is CUDA's, after CUDA_VISIBLE_DEVICES is applied.
+
+    uuid: the same in every process; of the part, where a GPU is divided (MIG).
+    """
 
     index: int
     name: str
     arch: Arch
+    uuid: str = ""
 
     def __str__(self) -> str:
         return f"{self.name} ({self.arch})"
@@ -108,7 +112,16 @@ class _Driver:
         name = ctypes.create_string_buffer(256)
         self._call("cuDeviceGetName", name, len(name), device)
         major, minor = (self._attribute(attribute, device) for attribute in _CAPABILITY)
-        return Gpu(index, name.value.decode(errors="replace"), Arch(major, minor))
+        text = name.value.decode(errors="replace")
+        return Gpu(index, text, Arch(major, minor), self._uuid(device))
+
+    def _uuid(self, device: ctypes.c_int) -> str:
+        """Ask for the UUID; drivers before 11.4 have only the function that knows no MIG."""
+        is_new = hasattr(self._library, "cuDeviceGetUuid_v2")
+        data = ctypes.create_string_buffer(16)
+        self._call("cuDeviceGetUuid_v2" if is_new else "cuDeviceGetUuid", data, device)
+        text = data.raw.hex()
+        return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
     def _attribute(self, attribute: int, device: ctypes.c_int) -> int:
         value = ctypes.c_int()

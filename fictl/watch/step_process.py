@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from fictl.child.family import PATIENCE_SECONDS
-from fictl.child.local_process import LocalProcess
+from fictl.child.local_process import LocalProcess, python
 from fictl.child.session import Gone, Session
 from fictl.watch.answer import Answer
 
@@ -39,7 +39,7 @@ class StepProcess:
     def __init__(self) -> None:
         # Files, not pipes: a pipe that nobody reads yet would block the process.
         self._out, self._err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115
-        self._process = LocalProcess(("-m", "fictl.watch.standby"), {}, self._out, self._err)
+        self._process = LocalProcess(python("-m", "fictl.watch.standby"), {}, self._out, self._err)
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self._step, self._start = "", 0.0

@@ -13,7 +13,7 @@ import pytest
 
 from fictl.child.codec import Malformed
 from fictl.child.family import member
-from fictl.child.local_process import LocalProcess
+from fictl.child.local_process import LocalProcess, python
 from fictl.child.session import Gone, Late, Session
 
 
@@ -59,7 +59,7 @@ for request in Requests((Ask,), lambda: busy):
 @pytest.fixture
 def process(module: Callable[[str], str], tmp_path, monkeypatch) -> Iterator[LocalProcess]:
     monkeypatch.chdir(tmp_path)
-    child = LocalProcess(("-m", module(CHILD)))
+    child = LocalProcess(python("-m", module(CHILD)))
     yield child
     child.close(0.2)
 

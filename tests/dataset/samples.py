@@ -102,8 +102,8 @@ def run(
     from fictl.dataset.run_options import RunOptions
 
     observer = options.pop("observer", None)
+    slots = options.pop("slots", None) or tuple(DeviceSlot(name) for name in places)
     asked = RunOptions(**{"device": "cpu", **options})
-    slots = tuple(DeviceSlot(name) for name in places)
     return run_dataset(
         dataset.root, asked, observer, lambda root, slot: FakeEvaluator(slot, judge), slots
     )

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from fictl.child.lost import Lost
 from fictl.dataset.builds import Builds
+from fictl.dataset.job_queue import JobQueue
 from fictl.dataset.run_plan import EvaluationJob
 from fictl.errors import SetupError
 from fictl.judge.config import EvalConfig
@@ -51,47 +54,68 @@ class Compiler:
         pass
 
 
-def ran(builds: Builds, *evaluators: Compiler) -> list[str]:
-    with builds.running(evaluators):
-        return [each.solution.name for each in builds.jobs()]
+Failed = Callable[[EvaluationJob, object], object]
+
+
+def none_fails(job: EvaluationJob, failure: object) -> None:
+    raise AssertionError(failure)
+
+
+class Run:
+    """Builds, and the queue that they fill for one place."""
+
+    def __init__(
+        self, jobs: list[EvaluationJob], at_once: int, failed: Failed = none_fails
+    ) -> None:
+        self.queue = JobQueue(len(jobs), ["a", "b"])
+        self.builds = Builds(jobs, at_once, self.queue, failed)
+
+    def jobs(self, place: str = "a") -> Iterator[EvaluationJob]:
+        while (job := self.queue.take(place)) is not None:
+            yield job
+            self.queue.end()
+
+    def ran(self, *evaluators: Compiler) -> list[str]:
+        with self.builds.running(evaluators):
+            return [each.solution.name for each in self.jobs()]
 
 
 def test_what_is_not_compiled_runs_while_the_rest_is() -> None:
     jobs = [job("slow"), job("quick", "python")]
-    builds = Builds(jobs, 1, lambda *failed: None)
-    assert ran(builds, Compiler(slow="slow")) == ["quick", "slow"]
+    assert Run(jobs, 1).ran(Compiler(slow="slow")) == ["quick", "slow"]
 
 
 def test_nothing_to_compile_needs_no_compiler() -> None:
-    builds = Builds([job("a", "python"), job("b", "triton")], 4, lambda *failed: None)
-    assert builds.workers == 0
-    assert ran(builds) == ["a", "b"]
+    run = Run([job("a", "python"), job("b", "triton")], 4)
+    assert run.builds.workers == 0
+    assert run.ran() == ["a", "b"]
 
 
 def test_what_fails_takes_no_slot() -> None:
     failed: list[str] = []
-    builds = Builds([job("bad"), job("good")], 1, lambda one, how: failed.append(one.solution.name))
-    assert ran(builds, Compiler(bad="bad")) == ["good"]
+    run = Run([job("bad"), job("good")], 1, lambda one, how: failed.append(one.solution.name))
+    assert run.ran(Compiler(bad="bad")) == ["good"]
     assert failed == ["bad"]
 
 
 def test_each_is_built_in_a_folder_of_its_own_that_goes_in_the_end() -> None:
     compiler = Compiler()
-    builds = Builds([job("a"), job("b")], 1, lambda *failed: None)
-    with builds.running([compiler]):
-        assert all(one.scratch and (one.scratch / "module.so").exists() for one in builds.jobs())
+    run = Run([job("a"), job("b")], 1)
+    with run.builds.running([compiler]):
+        assert all(one.scratch and (one.scratch / "module.so").exists() for one in run.jobs())
     assert len({*compiler.built}) == 2
     assert not any(folder.exists() for folder in compiler.built)
 
 
 def test_compilers_share_the_work_and_slots_the_rest() -> None:
-    builds = Builds([job(str(number)) for number in range(12)], 3, lambda *failed: None)
+    run = Run([job(str(number)) for number in range(12)], 3)
     took: list[str] = []
-    with builds.running([Compiler(), Compiler(), Compiler()]):
-        slots = [
-            threading.Thread(target=lambda: took.extend(j.solution.name for j in builds.jobs()))
-            for _ in range(2)
-        ]
+
+    def work(place: str) -> None:
+        took.extend(each.solution.name for each in run.jobs(place))
+
+    with run.builds.running([Compiler(), Compiler(), Compiler()]):
+        slots = [threading.Thread(target=work, args=(place,)) for place in ("a", "b")]
         for slot in slots:
             slot.start()
         for slot in slots:
@@ -100,7 +124,24 @@ def test_compilers_share_the_work_and_slots_the_rest() -> None:
 
 
 def test_a_machine_without_a_compiler_ends_the_run() -> None:
-    builds = Builds([job("a")], 1, lambda *failed: None)
-    assert ran(builds, Compiler(broken=True)) == []
+    run = Run([job("a")], 1)
+    assert run.ran(Compiler(broken=True)) == []
     with pytest.raises(SetupError, match="no compiler"):
-        raise builds.problem or AssertionError
+        raise run.builds.problem or AssertionError
+
+
+@pytest.mark.parametrize(("losses", "ran"), [(2, ["a"]), (3, [])])
+def test_a_build_that_is_lost_is_done_again_and_given_up_without_a_verdict(
+    losses: int, ran: list[str]
+) -> None:
+    class Dying(Compiler):
+        def build(self, job: EvaluationJob) -> Evaluation | None:
+            if len(self.built) < losses:
+                self.built.append(Path())
+                raise Lost("its process ended with SIGKILL")
+            return None
+
+    failures: list[object] = []
+    run = Run([job("a")], 1, lambda one, how: failures.append(how))
+    assert run.ran(Dying()) == ran
+    assert [type(failure) for failure in failures] == ([] if ran else [Lost])

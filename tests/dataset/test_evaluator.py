@@ -8,10 +8,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fictl.child.local_process import python
+from fictl.child.lost import Lost, NotStarted
 from fictl.dataset.evaluator import ProcessEvaluator, Stopped
 from fictl.dataset.run_plan import EvaluationJob
 from fictl.dataset.slot import DeviceSlot
@@ -19,15 +22,23 @@ from fictl.errors import SetupError, UsageError
 from fictl.judge.config import EvalConfig
 from fictl.judge.fault import JudgeFault
 from fictl.trace import TraceSet
+from fictl.version import VERSION
 
 from .samples import definition, solution, workload
 
 # Answers as the worker does, by the name of the solution.
-_FAKE = """
+_FAKE = (
+    f"FICTL = {VERSION!r}"
+    """
 import json, os, signal, sys, time
 print("a line of somebody's on stderr", file=sys.stderr)
 for line in sys.stdin:
     said = json.loads(line)
+    if said["kind"] == "Greeting":
+        print("welcome to this machine")
+        ready = {"kind": "Ready", "protocol": 1, "fictl": FICTL, "python": "3", "hardware": "x"}
+        print(json.dumps(ready), flush=True)
+        continue
     if said["kind"] == "JobStarted":
         job = said
         continue
@@ -53,6 +64,7 @@ for line in sys.stdin:
         answer = {"kind": "Evaluated", "evaluation": json.dumps(made)}
     print(json.dumps(answer), flush=True)
 """
+)
 
 
 def job(name: str, **config: float) -> EvaluationJob:
@@ -63,9 +75,9 @@ def job(name: str, **config: float) -> EvaluationJob:
 
 @pytest.fixture
 def evaluator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProcessEvaluator]:
-    monkeypatch.setattr("fictl.dataset.evaluator._PROGRAM", ("-c", _FAKE))
     monkeypatch.setattr("fictl.dataset.evaluator._SPARE_SECONDS", 0.3)
-    made = ProcessEvaluator(tmp_path, DeviceSlot("7", {"CUDA_VISIBLE_DEVICES": "7"}))
+    slot = DeviceSlot("7", {"CUDA_VISIBLE_DEVICES": "7"})
+    made = ProcessEvaluator(tmp_path, slot, argv=python("-c", _FAKE))
     yield made
     made.close()
 
@@ -83,11 +95,11 @@ def test_a_build_that_is_done_is_no_result(evaluator: ProcessEvaluator) -> None:
     assert evaluator.build(job("fine")) is None
 
 
-def test_a_worker_that_dies_is_the_judges_fault_and_the_next_has_another(
+def test_work_of_a_worker_that_dies_is_lost_and_the_next_has_another(
     evaluator: ProcessEvaluator,
 ) -> None:
     first = pid(evaluator)
-    with pytest.raises(JudgeFault, match="the judge's own process ended with SIGSEGV"):
+    with pytest.raises(Lost, match="its process ended with SIGSEGV"):
         evaluator.evaluate(job("dies"), workload("w"))
     assert pid(evaluator) != first
 
@@ -99,15 +111,15 @@ def test_a_worker_that_died_unasked_is_replaced_in_silence(evaluator: ProcessEva
     assert pid(evaluator) != first
 
 
-def test_a_compiler_that_dies_is_the_judges_fault(evaluator: ProcessEvaluator) -> None:
-    with pytest.raises(JudgeFault, match="SIGSEGV"):
+def test_work_of_a_compiler_that_dies_is_lost(evaluator: ProcessEvaluator) -> None:
+    with pytest.raises(Lost, match="SIGSEGV"):
         evaluator.build(job("dies"))
 
 
 def test_a_worker_that_hangs_is_ended(evaluator: ProcessEvaluator) -> None:
     first = pid(evaluator)
     slow = job("hangs", timeout_seconds=0.03, compile_timeout_seconds=0.03)
-    with pytest.raises(JudgeFault, match="did not answer within"):
+    with pytest.raises(Lost, match="did not answer within"):
         evaluator.evaluate(slow, workload("w"))
     assert not _is_alive(int(first))
 
@@ -201,6 +213,76 @@ def test_a_worker_does_not_outlive_who_asks(tmp_path: Path, way: str) -> None:
         worker.stdin.close()
         assert worker.wait(60) == 128 + signal.SIGTERM
     assert said.read_text() == "closed"
+
+
+_MISSING = "/nowhere/python"
+_OTHER = """
+import json, sys
+sys.stdin.readline()
+print(json.dumps({"kind": "Ready", "protocol": 1, "fictl": "0.0.9", "python": "3.9.1", "hardware": "x"}))
+sys.stdin.read()
+"""
+_BLIND = _OTHER.replace('"0.0.9"', repr(VERSION)).replace('"x"', '""')
+
+
+@pytest.mark.parametrize(
+    ("argv", "message", "hint"),
+    [
+        ((_MISSING,), "exit code 127.*no /nowhere/python", "a command that starts it"),
+        (
+            ("sh", "-c", "nowhere/fictl-python -m x"),
+            "exit code 127.*nowhere/fictl-python",
+            "a comm",
+        ),
+        (("sh", "-c", "echo no route to host >&2; exit 255"), "no route to host", "connects"),
+        (("/",), "exit code 126", "cannot be executed"),
+        (python("-m", "fictl.dataset.nowhere"), "No module named", "install fictl"),
+        (python("-c", "print('nobody here')"), "exit code 0.*nobody here", ""),
+        (("sh", "-c", "kill -9 $$"), "SIGKILL", ""),
+        (
+            python("-c", _OTHER),
+            "fictl 0.0.9 runs there .Python 3.9.1., and this is",
+            "same version",
+        ),
+        (python("-c", _BLIND), "sees no GPU", "fictl doctor"),
+        (("yes",), "it is not a worker of fictl.: y", ""),
+    ],
+)
+def test_a_place_that_cannot_start_says_why(
+    tmp_path: Path, argv: tuple[str, ...], message: str, hint: str
+) -> None:
+    evaluator = ProcessEvaluator(tmp_path, DeviceSlot("7"), argv=argv)
+    on_gpu = replace(job("fine"), config=EvalConfig(device="cuda"))
+    with pytest.raises(NotStarted, match=message) as caught:
+        evaluator.evaluate(on_gpu, workload("w"))
+    assert hint in caught.value.hint
+    evaluator.close()
+
+
+def test_a_process_that_only_compiles_needs_no_gpu(tmp_path: Path) -> None:
+    argv = python("-c", _FAKE.replace('"hardware": "x"', '"hardware": ""'))
+    evaluator = ProcessEvaluator(tmp_path, DeviceSlot("compiler", runs=False), argv=argv)
+    assert evaluator.build(replace(job("fine"), config=EvalConfig(device="cuda"))) is None
+    evaluator.close()
+
+
+def test_a_start_can_be_stopped(tmp_path: Path) -> None:
+    evaluator = ProcessEvaluator(tmp_path, DeviceSlot("7"), argv=("sleep", "100"))
+    raised: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            evaluator.evaluate(job("fine"), workload("w"))
+        except Stopped as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    while evaluator._process is None:
+        time.sleep(0.01)
+    evaluator.stop()
+    thread.join(30)
+    assert len(raised) == 1
 
 
 Judged = Callable[[str], tuple[str, str]]

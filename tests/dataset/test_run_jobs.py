@@ -4,6 +4,7 @@ import os
 import tempfile
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ from fictl.dataset.run_plan import EvaluationJob
 from fictl.dataset.slot import DeviceSlot
 from fictl.errors import FictlError, SetupError, UsageError
 from fictl.judge.fault import JudgeFault
-from fictl.trace import Definition, Evaluation, TraceSet, Workload
+from fictl.trace import Definition, Environment, Evaluation, TraceSet, Workload
 
 from .samples import FakeEvaluator, definition, evaluation, run, saved, solution, workload
 
@@ -86,6 +87,36 @@ def test_resume_does_not_count_results_of_another_device(dataset: TraceSet) -> N
     for path in dataset.root.rglob("traces/**/*.jsonl"):
         path.write_text(path.read_text().replace('"device":"cpu"', '"device":"cuda"'))
     assert len(run(dataset, resume=True).outcomes) == 7
+
+
+def test_resume_does_not_count_results_of_another_gpu(dataset: TraceSet) -> None:
+    run(dataset)  # samples says that an H200 did
+    h200, b200 = (DeviceSlot("0", hardware=f"NVIDIA_{name}") for name in ("H200", "B200"))
+    assert run(dataset, resume=True, slots=(h200,)).skipped == 7
+    again = run(dataset, resume=True, slots=(b200,))
+    assert (again.skipped, len(again.outcomes)) == (0, 7)
+    # With both, a result of either will do.
+    assert run(dataset, resume=True, slots=(h200, replace(b200, name="1"))).skipped == 7
+
+
+def test_resume_counts_every_gpu_where_none_is_known(dataset: TraceSet) -> None:
+    run(dataset)
+    assert run(dataset, resume=True, slots=(DeviceSlot("0"),)).skipped == 7
+
+
+def test_what_failed_before_it_ran_belongs_to_the_hardware_of_its_run(
+    dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = evaluation("COMPILE_ERROR")
+    failed = failed.model_copy(update={"environment": Environment(hardware="unknown")})
+    monkeypatch.setattr("fictl.dataset.run_plan._COMPILED", ("python",))
+    monkeypatch.setattr(FakeEvaluator, "build", lambda self, job: failed)
+    slots = (DeviceSlot("0", hardware="NVIDIA_B200"),)
+    run(dataset, solutions=("scale_a",), slots=slots)
+    assert {t.evaluation.environment.hardware for t in saved(dataset) if t.evaluation} == {
+        "NVIDIA_B200"
+    }
+    assert run(dataset, solutions=("scale_a",), slots=slots, resume=True).skipped == 3
 
 
 def test_a_workload_that_breaks_a_constraint_is_not_judged(dataset: TraceSet) -> None:

@@ -1,18 +1,24 @@
 from __future__ import annotations
 
-import threading
-import time
+import platform
 from pathlib import Path
 
 import pytest
 
-from fictl.dataset.slot import DeviceSlot, slots
+from fictl.arch import Arch
+from fictl.dataset.slot import DeviceSlot, hardware_of, slots
 from fictl.errors import SetupError, UsageError
+from fictl.gpu_lock.visible import LockedGpu
+from fictl.toolchain import Gpu
+from fictl.trace import TraceSet
+
+from .samples import run
 
 
 def test_without_gpus_there_is_one_slot() -> None:
-    assert slots("emu") == (DeviceSlot("emu"),)
-    assert slots("cpu") == (DeviceSlot("cpu"),)
+    machine = platform.machine()
+    assert slots("emu") == (DeviceSlot("emu", hardware=f"emulated_on_{machine}"),)
+    assert slots("cpu") == (DeviceSlot("cpu", hardware=f"CPU_{machine}"),)
 
 
 def test_a_gpu_that_is_not_there_is_said() -> None:
@@ -26,19 +32,23 @@ def test_gpus_are_named_for_cuda_only() -> None:
         slots("emu", ["0"])
 
 
+GPUS = (Gpu(0, "NVIDIA H100", Arch(9, 0), "aa"), Gpu(1, "NVIDIA B200", Arch(10, 0), "bb"))
+
+
 @pytest.fixture
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fictl.toolchain.visible_gpus", lambda: ("a", "b"))
-    monkeypatch.setattr("fictl.dataset.slot.lock_of", lambda name: Path(f"/locks/{name}"))
+    monkeypatch.setattr("fictl.toolchain.visible_gpus", lambda: GPUS)
 
 
 def test_each_gpu_is_a_slot(two_gpus: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    assert [(s.name, s.variables, s.lock) for s in slots("cuda")] == [
-        ("0", {"CUDA_VISIBLE_DEVICES": "0"}, Path("/locks/0")),
-        ("1", {"CUDA_VISIBLE_DEVICES": "1"}, Path("/locks/1")),
+    assert [(s.name, s.variables, s.gpu) for s in slots("cuda")] == [
+        ("0", {"CUDA_VISIBLE_DEVICES": "0"}, LockedGpu("aa", "0")),
+        ("1", {"CUDA_VISIBLE_DEVICES": "1"}, LockedGpu("bb", "1")),
     ]
     assert [each.name for each in slots("cuda", ["1"])] == ["1"]
+    assert [slot.hardware for slot in slots("cuda")] == ["NVIDIA_H100", "NVIDIA_B200"]
+    assert hardware_of("cuda", ["1"]) == ("NVIDIA_B200",)
 
 
 def test_gpus_are_called_as_this_process_sees_them(
@@ -50,24 +60,32 @@ def test_gpus_are_called_as_this_process_sees_them(
         slots("cuda", ["0"])
 
 
-def test_a_gpu_in_use_is_waited_for_and_that_is_said(tmp_path: Path) -> None:
-    slot = DeviceSlot("0", {}, tmp_path / "gpu.lock")
-    said: list[str] = []
-
-    def second() -> None:
-        with slot.held(said.append, lambda: False):
-            said.append("held")
-
-    with slot.held(said.append, lambda: False):
-        other = threading.Thread(target=second)
-        other.start()
-        while not said:
-            time.sleep(0.01)
-    other.join()
-    assert said == ["GPU 0 is used by another run of fictl: waiting for it", "held"]
-
-
-def test_who_waits_can_be_stopped(tmp_path: Path) -> None:
-    slot = DeviceSlot("0", {}, tmp_path / "gpu.lock")
-    with slot.held(print, lambda: False), slot.held(lambda text: None, lambda: True):
+def test_who_waits_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FICTL_GPU_LOCK_DIR", str(tmp_path))
+    slot = DeviceSlot("0", {}, LockedGpu("aa", "0"))
+    notes: list[str] = []
+    with slot.held(print, lambda: False), slot.held(notes.append, lambda: bool(notes)):
         pass
+    assert len(notes) == 1
+
+
+def test_a_gpu_that_others_use_is_left_out_when_the_wait_ends(
+    dataset: TraceSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FICTL_GPU_LOCK_DIR", str(tmp_path))
+    used, free = (DeviceSlot(key, {}, LockedGpu(key, key)) for key in ("aa", "bb"))
+    with used.held(print, lambda: False):
+        summary = run(dataset, slots=(used, free), wait=0.0)
+        assert (dict(summary.statuses), summary.undone) == ({"PASSED": 7}, 0)
+        assert "place aa left out: GPU aa is used by" in summary.left_out[0]
+        summary = run(dataset, slots=(used,), wait=0.0)
+    assert (summary.outcomes, summary.undone) == ([], 7)
+
+
+def test_no_gpu_is_waited_for_when_nothing_is_left_to_do(
+    dataset: TraceSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FICTL_GPU_LOCK_DIR", str(tmp_path))
+    used, free = (DeviceSlot(key, {}, LockedGpu(key, key)) for key in ("aa", "bb"))
+    with used.held(print, lambda: False):
+        assert len(run(dataset, slots=(used, free)).outcomes) == 7

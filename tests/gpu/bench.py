@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 
 import fictl.ops
+from fictl.cli.gpu_use import alone
 from fictl.version import describe
 
 _L2_TIMES = 4
@@ -21,8 +22,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--save", type=Path)
     save = parser.parse_args().save
-    copy = _copy_bandwidth()
-    rows = list(_rows(copy))
+    with alone(None):
+        copy = _copy_bandwidth()
+        rows = list(_rows(copy))
     gpu = torch.cuda.get_device_name()
     print(f"{gpu}, copy {copy / 1e12:.2f} TB/s, torch {torch.__version__}, {describe()}")
     print(f"{'case':28}{'fictl us':>10}{'torch us':>10}{'torch/fictl':>12}{'of copy':>9}")

@@ -7,7 +7,6 @@ as no request or one download, end the run if they are not kept.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import socket
 import sys
@@ -19,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from builds import BUILD, SPEC, checkout
-from sample import Pair, interleave, python, timed
 from servers.proxy import Proxy, proxy_of
 from servers.seaweed import ACCESS_KEY, SECRET_KEY, shared_seaweed
+
+from builds import BUILD, SPEC, checkout
+from sample import Pair, interleave, python, timed
 from yardsticks import interpreter
 
 LATENCY = 0.02

@@ -1,4 +1,5 @@
-// A driver whose answers come from the environment: FAKE_CUDA_INIT, FAKE_CUDA_GPUS="90 120".
+// A driver whose answers come from the environment: FAKE_CUDA_INIT, FAKE_CUDA_GPUS="90 120"; a UUID is
+// sixteen times the byte of FAKE_CUDA_UUIDS="ab cd", or of the number.
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -25,6 +26,17 @@ int cuDeviceGetName(char* name, int size, int device) {
   std::string text = "NVIDIA Fake " + std::to_string(gpus()[device]);
   return std::strncpy(name, text.c_str(), size), 0;
 }
+#ifndef OLD_DRIVER
+int cuDeviceGetUuid_v2(char* uuid, int device) {
+  const char* text = std::getenv("FAKE_CUDA_UUIDS");
+  std::istringstream words(text ? text : "");
+  std::string word;
+  int byte = gpus()[device];
+  for (int i = 0; i <= device && words >> word; ++i) byte = std::stoi(word, nullptr, 16);
+  return std::memset(uuid, byte, 16), 0;
+}
+#endif
+int cuDeviceGetUuid(char* uuid, int) { return std::memset(uuid, 1, 16), 0; }
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
   int number = gpus()[device];
   return *value = attribute == 75 ? number / 10 : number % 10, 0;

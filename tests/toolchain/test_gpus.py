@@ -29,14 +29,23 @@ def driver(library: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch
 def test_each_gpu_has_index_name_and_architecture(driver):
     driver.setenv("FAKE_CUDA_GPUS", "90 120")
     assert visible_gpus() == (
-        Gpu(0, "NVIDIA Fake 90", Arch(9, 0)),
-        Gpu(1, "NVIDIA Fake 120", Arch(12, 0)),
+        Gpu(0, "NVIDIA Fake 90", Arch(9, 0), "5a5a5a5a-5a5a-5a5a-5a5a-5a5a5a5a5a5a"),
+        Gpu(1, "NVIDIA Fake 120", Arch(12, 0), "78787878-7878-7878-7878-787878787878"),
     )
 
 
 def test_the_driver_says_which_cuda_it_runs(driver):
     driver.setenv("FAKE_CUDA_GPUS", "90")
     assert probe().cuda == 12
+
+
+def test_an_old_driver_has_one_function_for_uuids(driver, library):
+    source = Path(__file__).with_name("fake_libcuda.cpp")
+    old = library.with_name("old_libcuda.so.1")
+    argv = ["g++", "-shared", "-fPIC", "-DOLD_DRIVER", source, "-o", old]
+    subprocess.run(argv, check=True)
+    driver.setattr(gpus, "_LIBRARY", str(old))
+    assert visible_gpus()[0].uuid == "01010101-0101-0101-0101-010101010101"
 
 
 def test_a_gpu_is_spelt_with_name_and_architecture(driver):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fictl.cli import console
 from fictl.cli.dataset import run_flags as flags
+from fictl.cli.gpu_use import Wait
 from fictl.cli.options import DryRun, Json
 from fictl.errors import SetupError, UsageError
 from fictl.quantity import counted
@@ -40,6 +41,7 @@ def command(
     resume: flags.Resume = False,
     jobs: flags.Jobs = 0,
     gpus: flags.Gpus = "",
+    wait: Wait = None,
     config: flags.Config = None,
     save: flags.Save = True,
     strict: flags.Strict = False,
@@ -49,7 +51,7 @@ def command(
     """Run solutions on the workloads of their definitions, and add the results to the dataset.
 
     A solution that fails is a result. The exit code is 1 where something could not be evaluated, 3
-    where the judge or this machine is the reason: --resume runs that again.
+    where the judge or a place is the reason: --resume runs that again.
     """
     overrides = {
         "warmup_runs": warmup_runs,
@@ -79,6 +81,7 @@ def command(
         jobs=jobs,
         save=save,
         flags={name: value for name, value in overrides.items() if value is not None},
+        wait=wait,
         gpus=tuple(filter(None, (name.strip() for name in gpus.split(",")))),
     )
     place = TraceSet.from_path(root).root
@@ -122,7 +125,8 @@ def _run(root: Path, options: RunOptions, strict: bool, quiet: bool) -> None:
     def view(out: Console) -> None:
         _show(out, summary, options.device)
 
-    code = SetupError.exit_code if summary.faults else int(bad)
+    is_incomplete = bool(summary.faults or summary.undone)
+    code = SetupError.exit_code if is_incomplete else int(bad)
     console.show(console.Result(data, view, code))
 
 
@@ -138,8 +142,9 @@ def _show(out: Console, summary: Summary, device: str) -> None:
     for error in summary.errors[:20]:
         line = f"  {error.definition}  {error.workload}  {error.error}"
         out.print(line, markup=False, soft_wrap=True)
-    if summary.faults:
-        text = f"{counted(len(summary.faults), 'workload')} not judged: --resume runs them"
+    if summary.faults or summary.undone:
+        count = len(summary.faults) + summary.undone
+        text = f"{counted(count, 'workload')} not judged: --resume runs them"
         out.print(text, style="yellow", markup=False)
     if summary.outcomes and device != "cuda":
         out.print(NO_GPU, style="yellow", markup=False)

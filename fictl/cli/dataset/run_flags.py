@@ -131,7 +131,9 @@ Untrusted = Annotated[
 Resume = Annotated[
     bool,
     typer.Option(
-        "--resume", help="Skip what already has a result of the same sources.", show_default=False
+        "--resume",
+        help="Skip what has a result of the same sources on the same hardware.",
+        show_default=False,
     ),
 ]
 Gpus = Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.options import Json
 from fictl.cli.outputs import writes_folder
 from fictl.cli.solution import options
@@ -35,6 +36,7 @@ def command(
     ] = Path("profiles"),
     timeout: options.Timeout = 600.0,
     seed: options.Seed = 0,
+    wait: Wait = None,
     json: Json = False,
 ) -> None:
     """Measure one call of a solution with Nsight Compute, which needs a GPU."""
@@ -42,7 +44,8 @@ def command(
     from fictl.judge.tools.profiling import answered, profiled
     from fictl.profile.ncu.collection import Collection
 
-    report = profiled(subject, Collection(set=set, kernel=kernel), out, timeout, seed)
+    with alone(wait, "cuda"):
+        report = profiled(subject, Collection(set=set, kernel=kernel), out, timeout, seed)
     from fictl.cli._profile.ncu_view import show
 
     answer = answered(subject, report)

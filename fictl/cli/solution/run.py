@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fictl.cli import console
+from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.numbers import whole
 from fictl.cli.options import Device, Json
 from fictl.cli.solution import options, view
@@ -26,6 +27,7 @@ def command(
     timeout: options.Timeout = 300.0,
     seed: options.Seed = 0,
     untrusted: options.Untrusted = False,
+    wait: Wait = None,
     json: Json = False,
 ) -> None:
     """Evaluate a solution on fresh inputs for every call, checked against the reference.
@@ -44,7 +46,9 @@ def command(
         timeout_seconds=timeout,
         seed=seed,
     )
-    answer = answered(subject, config, evaluated(subject, config))
+    with alone(wait, chosen):
+        evaluation = evaluated(subject, config)
+    answer = answered(subject, config, evaluation)
     code = 0 if answer["ok"] else 1
     console.show(console.Result(answer, lambda out: _view(out, answer), code))
 

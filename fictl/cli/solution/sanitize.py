@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fictl.cli import console
+from fictl.cli.gpu_use import Wait, together
 from fictl.cli.options import Device, Json
 from fictl.cli.solution import options, view
 
@@ -31,6 +32,7 @@ def command(
     ] = None,
     timeout: options.Timeout = 600.0,
     seed: options.Seed = 0,
+    wait: Wait = None,
     json: Json = False,
 ) -> None:
     """Check a solution for out-of-bounds accesses, races and uninitialised reads.
@@ -41,7 +43,8 @@ def command(
     chosen = options.chosen_device(device)
     from fictl.judge.tools.sanitizing import sanitized
 
-    answer = sanitized(subject, tool or (), chosen, timeout, seed)
+    with together(wait, chosen):
+        answer = sanitized(subject, tool or (), chosen, timeout, seed)
     code = 0 if answer["ok"] else 1
     console.show(console.Result(answer, lambda out: _view(out, answer), code))
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli.gpu_use import Wait, together
 from fictl.cli.options import Device, Json, sizes, use_device
 
 
@@ -20,6 +21,7 @@ def command(
         ),
     ] = "",
     device: Device = "",
+    wait: Wait = None,
     json: Json = False,
 ) -> None:
     """Run the op that a definition names, and compare it with the definition's reference.
@@ -36,7 +38,8 @@ def command(
     if is_asked_for():
         require_device(chosen, ())
     settings.DEVICE.set_by_flag("--device", chosen)
-    result = run_definition(Definition.read(definition), chosen, sizes(axes))
+    with together(wait):
+        result = run_definition(Definition.read(definition), chosen, sizes(axes))
     shown = " ".join(f"{name}={size}" for name, size in result.sizes.items())
     where = "emulated: no GPU was used" if chosen == "emu" else chosen
     mark = "✗" if result.mismatch else "✓"

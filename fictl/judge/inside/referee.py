@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import platform
 import random
 import socket
 import time
@@ -19,6 +18,7 @@ from fictl.judge.evaluators.choose import evaluator_for
 from fictl.judge.evaluators.verdict import Verdict
 from fictl.judge.exchange.wire import Closed, Garbled, Late, Wire
 from fictl.judge.fault import FAULT, is_of_machine
+from fictl.judge.hardware import hardware_name
 from fictl.judge.inputs import make_inputs
 from fictl.judge.inside.reference_call import NoOutputs, ReferenceCall, problem
 from fictl.judge.inside.traceback_text import told
@@ -262,12 +262,9 @@ def _environment(device: str) -> dict[str, Any]:
     import torch
 
     libs = {"torch": str(torch.__version__)}
+    gpu = ""
     if device == "cuda":
         version: Any = torch.version
         libs["cuda"] = str(version.cuda)
-        return {"hardware": torch.cuda.get_device_name().replace(" ", "_"), "libs": libs}
-    machine = platform.machine() or "unknown"
-    return {
-        "hardware": f"emulated_on_{machine}" if device == "emu" else f"CPU_{machine}",
-        "libs": libs,
-    }
+        gpu = torch.cuda.get_device_name()
+    return {"hardware": hardware_name(device, gpu), "libs": libs}

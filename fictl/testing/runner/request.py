@@ -43,6 +43,11 @@ class TestRequest:
             told=told,
         )
 
+    @property
+    def gpus_in_use(self) -> int:
+        """Return how many GPUs the tests run on: the first ones."""
+        return len(self._slots()) if self.parallel else max(1, self.gpus)
+
     def _words(self) -> Iterator[str]:
         if self.keyword:
             yield from ("-k", self.keyword)

@@ -8,12 +8,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from queue import SimpleQueue
 
 from fictl import settings
-from fictl.case.gpu_lock import gpu_names, held, lock_of
 from fictl.errors import SetupError, UsageError
+from fictl.gpu_lock.visible import gpu_names
 from fictl.process import stop_all
 from fictl.report.test_report import TestReport
 from fictl.testing.runner.group import TestGroup
@@ -23,12 +22,11 @@ from fictl.testing.runner.watch import Told
 
 @dataclass(frozen=True)
 class TestSlot:
-    """Resources of one process: a GPU, locked during use, or some cores."""
+    """Variables of one process, which give it a GPU of its own, or some cores."""
 
     __test__ = False  # The name is right, and pytest must not collect it.
 
     variables: Mapping[str, str] = field(default_factory=dict)
-    lock: Path | None = None
 
 
 def find_slots(asked: str, device: str) -> tuple[TestSlot, ...]:
@@ -51,9 +49,8 @@ def spread(
     def run(part: TestGroup) -> TestReport:
         slot, lines = free.get(), list[str]()
         try:
-            with held(slot.lock):
-                own = replace(part, variables={**part.variables, **slot.variables})
-                return own.run(lines.append, together)
+            own = replace(part, variables={**part.variables, **slot.variables})
+            return own.run(lines.append, together)
         finally:
             free.put(slot)
             with saying:
@@ -110,6 +107,6 @@ def _gpus(wanted: int | None) -> tuple[TestSlot, ...]:
     if not names:
         raise SetupError("-n spreads tests over GPUs, and none is visible", "--device emu")
     return tuple(
-        TestSlot({settings.CUDA_VISIBLE_DEVICES.name: name}, lock_of(name))
+        TestSlot({settings.CUDA_VISIBLE_DEVICES.name: name})
         for name in names[: wanted or len(names)]
     )

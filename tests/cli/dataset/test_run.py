@@ -10,6 +10,7 @@ from fictl.dataset.run_plan import EvaluationJob
 from fictl.dataset.slot import DeviceSlot
 from fictl.errors import SetupError, UsageError
 from fictl.judge.fault import JudgeFault
+from fictl.judge.hardware import hardware_name
 from fictl.trace import Definition, Evaluation, Solution, TraceSet, Workload
 
 _SPEC = {"shape": ["n"], "dtype": "float32"}
@@ -67,7 +68,7 @@ class FakeEvaluator:
         status = _STATUSES[job.solution.name]
         said = {
             "status": status,
-            "environment": {"hardware": "CPU"},
+            "environment": {"hardware": hardware_name("cpu")},
             "timestamp": "now",
             "log": "y: all wrong",
             "correctness": {},
@@ -140,6 +141,25 @@ def test_resume_says_what_was_there(fictl, root: Path) -> None:
     assert "2 evaluated before" in answer.out
     again = fictl("dataset", "run", str(root), "--device", "cpu", "--resume")
     assert again.out.startswith("4 evaluated before")
+
+
+def test_a_place_that_cannot_start_is_an_error_of_the_place(
+    fictl, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is written, the reason is said, and --resume does it later."""
+    words = ("dataset", "run", str(root), "--device", "cpu", "--resume")
+    with monkeypatch.context() as patch:
+        patch.setattr("fictl.dataset.evaluator.worker_command", lambda: ("nowhere-python", "-m"))
+        answer = fictl(*words)
+    assert answer.code == 3
+    left_out, undone, count = answer.out.splitlines()[1:]
+    assert "place cpu left out: its process did not start (exit code 127)" in left_out
+    assert "nowhere-python" in left_out
+    assert undone.strip() == "4 evaluations not done: no place was left"
+    assert count == "4 workloads not judged: --resume runs them"
+    assert not any((root / "traces").iterdir())
+    answer = fictl(*words, "--dry-run", "--json")
+    assert answer.document["data"]["total"] == 4
 
 
 def test_a_plan_runs_nothing(fictl, root: Path) -> None:

@@ -48,10 +48,6 @@ def run(job: dict, output: int, counter: Path) -> None:
 
 def _import_what_jobs_import() -> None:
     """All but the client, which has threads once it is used."""
-    import fictl.builds.building
-    import fictl.jit.compile
-    import fictl.jit.prefetch
-    import fictl.jit.remote.send_entry
     from fictl.cli import application
     from fictl.trust.secret_key import SecretKey
 

@@ -116,7 +116,7 @@ def test_a_sweep_spares_what_a_writer_has_sent_but_not_yet_named(s3, elsewhere, 
 def test_a_fork_of_a_process_that_used_a_remote_builds_for_itself(filled, start, compiles):
     """The client's threads are not there: a request of it would wait for ever."""
     child = start("-c", _PULL_FORK_PULL)
-    out, err = child.communicate(timeout=120)
+    _, err = child.communicate(timeout=120)
     assert child.returncode == 0, err
     assert err.count("this process was forked from") == 1
     assert "spawn" in err
