@@ -13,7 +13,7 @@ _HEADER = """
 #pragma once
 #include <cassert>
 inline const char* here() { return __FILE__; }
-inline const char* when() { return __DATE__ " " __TIME__; }
+inline const char* when() { return __DATE__ __TIME__ __TIMESTAMP__; }
 """
 _PLAIN = """
 #include "here.h"
