@@ -51,10 +51,11 @@ def _import_what_jobs_import() -> None:
     import fictl.builds.building
     import fictl.jit.compile
     import fictl.jit.prefetch
-    import fictl.jit.remote.send_entry
     from fictl.cli import application
+    from fictl.jit.remote.send_entry import send
     from fictl.trust.secret_key import SecretKey
 
+    assert send
     assert application(("build", "cache"))
     assert SecretKey.generate().public
 
