@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fictl import settings
 from fictl.errors import FictlError, NotInstalled
 from fictl.jit.lookup import Lookup
 from fictl.jit.plan import build_key
@@ -45,7 +46,8 @@ def pull(lookup: Lookup, store: Store, patient: bool = False, look_only: bool = 
             answer.reasons.append(f"{hide_secrets(url)} {nothing}")
         except (RemoteFailed, NotInstalled) as error:
             answer.reasons.append(_in_full(error))
-            warn_once(f"{_in_full(error)}; it is not asked again for a minute")
+            if not settings.NO_DOWNLOAD.get():  # Who set that knows.
+                warn_once(f"{_in_full(error)}; it is not asked again for a minute")
     return answer
 
 
