@@ -48,9 +48,14 @@ def run(job: dict, output: int, counter: Path) -> None:
 
 def _import_what_jobs_import() -> None:
     """All but the client, which has threads once it is used."""
+    from fictl.builds.building import build
     from fictl.cli import application
+    from fictl.jit.compile import compile_plan
+    from fictl.jit.prefetch import prefetch
+    from fictl.jit.remote.send_entry import send
     from fictl.trust.secret_key import SecretKey
 
+    assert all((build, compile_plan, prefetch, send))
     assert application(("build", "cache"))
     assert SecretKey.generate().public
 

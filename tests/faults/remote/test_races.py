@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import time
 
 import pytest
 
 from fictl.jit.remote.document import canonical, read_document
 
-from ...servers.proxy import around
+from ...servers.proxy import around, hang
 from .conftest import DOCUMENT
 
 _PROCESSES = 16  # `make perf` has 64.
@@ -43,11 +42,11 @@ def test_those_who_ask_at_once_make_one_download(filled, at_once, pulled):
     assert pulled()
 
 
-def test_those_who_ask_a_dead_remote_at_once_ask_it_once(filled, at_once, pulled):
-    filled.proxy.fail(around(before=lambda: time.sleep(0.3)))
-    filled.proxy.stop()
-    codes, answers = at_once(_PROCESSES)
+def test_of_those_who_ask_a_dead_remote_at_once_one_waits_for_it(filled, at_once, pulled):
+    filled.proxy.fail(hang)
+    codes, answers = at_once(_PROCESSES, FICTL_REMOTE_TIMEOUT="1")
     assert (set(codes), set(answers)) == ({0}, {"42\n"})
+    assert len(filled.proxy.requests) == 1
     assert pulled() is None
 
 
