@@ -82,10 +82,10 @@ def words(places: Sequence[Place], stem: str, source: Path, by_nvcc: bool) -> tu
 
 
 def _named(path: Path, places: Iterable[Place]) -> str:
-    """Return a path as it is in the code."""
+    """Return a path as it is in the code; of a folder without a name, the file's own."""
     inside = [place for place in places if str(path).startswith(f"{place.folder}{os.sep}")]
     last = inside[-1] if inside else None
-    return f"{last.name}{str(path)[len(last.folder) :]}" if last else str(path)
+    return f"{last.name}{str(path)[len(last.folder) :]}" if last else path.name
 
 
 def _host_words(places: Iterable[Place], unit: str) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def _nvcc_words(places: Iterable[Place], unit: str, source: str) -> tuple[str, .
     """
     mapped = [place for place in places if not _NOT_FOR_NVCC.search(place.folder)]
     return (
-        f"-Xcudafe=--orig_src_path_name={source}",
+        f'-Xcudafe="--orig_src_path_name={source}"',
         f"-DFICTL_UNIT={unit}",
         "-include",
         str(_UNIT),
