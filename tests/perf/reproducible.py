@@ -158,6 +158,21 @@ def leaks(machine: Machine, build: Built) -> str:
     return ""
 
 
+def compare(words: list[str]) -> list[tuple[str, str]]:
+    """Build on both machines; return each module and what is wrong with it, '' for nothing."""
+    with machines() as pair:
+        ours, theirs = (built(machine, words) for machine in pair)
+        return [
+            (one.module, "; ".join(filter(None, _problems(pair, (one, two)))))
+            for one, two in zip(ours, theirs, strict=True)
+        ]
+
+
+def _problems(pair: tuple[Machine, Machine], builds: tuple[Built, Built]) -> Iterator[str]:
+    yield difference(*builds)
+    yield from (leaks(machine, build) for machine, build in zip(pair, builds, strict=True))
+
+
 def child(root: Path, options: argparse.Namespace) -> int:
     """Build, as one of the machines, and print what was built."""
     from fictl.arch import Arch
@@ -201,17 +216,12 @@ def main() -> int:
     words = [*options.ops, "--arch", options.arch, "--device", options.device]
     words += ["--specs", str(options.specs.resolve())] if options.specs else []
     words += ["--store", str(options.store.resolve())] if options.store else []
-    start, bad = time.monotonic(), 0
-    with machines() as pair:
-        ours, theirs = (built(machine, words) for machine in pair)
-        for one, two in zip(ours, theirs, strict=True):
-            problems = [difference(one, two)]
-            problems += [leaks(*of) for of in zip(pair, (one, two), strict=True)]
-            problem = "; ".join(filter(None, problems))
-            bad += bool(problem)
-            print(f"{one.module:40} {problem or 'the same'}", flush=True)
-    seconds = time.monotonic() - start
-    print(f"{len(ours) - bad} of {len(ours)} modules are reproducible; {seconds:.0f} s")
+    start, problems = time.monotonic(), compare(words)
+    for module, problem in problems:
+        print(f"{module:40} {problem or 'the same'}")
+    bad, seconds = sum(bool(problem) for _, problem in problems), time.monotonic() - start
+    good = f"{len(problems) - bad} of {len(problems)}"
+    print(f"{good} modules are reproducible; {seconds:.0f} s")
     return 1 if bad else 0
 
 
