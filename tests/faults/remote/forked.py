@@ -46,10 +46,22 @@ def run(job: dict, output: int, counter: Path) -> None:
     main()
 
 
-def serve(folder: Path) -> None:
-    import fictl.builds.building
-    import fictl.jit.compile  # noqa: F401  What every job imports.
+def _import_what_jobs_import() -> None:
+    """All but the client, which has threads once it is used."""
+    from fictl.builds.building import build
+    from fictl.cli import application
+    from fictl.jit.compile import compile_plan
+    from fictl.jit.prefetch import prefetch
+    from fictl.jit.remote.send_entry import send
+    from fictl.trust.secret_key import SecretKey
 
+    assert all((build, compile_plan, prefetch, send))
+    assert application(("build", "cache"))
+    assert SecretKey.generate().public
+
+
+def serve(folder: Path) -> None:
+    _import_what_jobs_import()
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     counter = folder / "steps"
     for line in sys.stdin:
