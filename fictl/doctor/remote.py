@@ -107,7 +107,7 @@ def _failed(url: str, why: Exception) -> DoctorFinding:
 
 
 def _say() -> Say:
-    """Without its remote, a machine that may not compile has nothing."""
+    """Return the level of a remote that fails: an error where a build is all that can be had."""
     return error if settings.DISABLE_JIT.get() else warning
 
 

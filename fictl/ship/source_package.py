@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import UsageError, shown
-from fictl.paths import matching
+from fictl.paths import matching, real
 from fictl.project import Project
 from fictl.project.config import SHARED_FILE
 from fictl.toml_text import TomlError, parse_toml
@@ -76,9 +76,9 @@ def _of_installed(name: str) -> SourcePackage | None:
         return None
     texts = {}
     for file in distribution.files or ():
-        if "licenses" in file.parts[:-1] and ".dist-info" in file.parts[0]:
+        if file.parts[0].endswith(".dist-info") and file.parts[1:2] == ("licenses",):
             with suppress(OSError):
-                texts[file.name] = read_bytes(Path(str(file.locate())), _LARGEST)
+                texts["/".join(file.parts[2:])] = read_bytes(Path(str(file.locate())), _LARGEST)
     head = distribution.metadata
     return SourcePackage(
         head["Name"] or name, distribution.version, _expression(head["License-Expression"]), texts
@@ -91,8 +91,10 @@ def _texts(folder: Path, patterns: Any) -> Iterator[tuple[str, bytes]]:
         if not isinstance(pattern, str) or os.path.isabs(pattern) or ".." in Path(pattern).parts:
             continue
         for path in matching(folder, pattern):
-            if os.path.isfile(path) and not os.path.islink(path):
-                yield path.name, read_bytes(path, _LARGEST)
+            name = path.relative_to(folder).as_posix()
+            # A name with a line of its own would be a header of the wheel.
+            if name.isprintable() and os.path.isfile(path) and real(path) == real(folder) / name:
+                yield name, read_bytes(path, _LARGEST)
 
 
 def _expression(license: object) -> str:

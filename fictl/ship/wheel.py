@@ -36,7 +36,7 @@ from fictl.ship.source_package import (
     checked_version,
     source_package,
 )
-from fictl.ship.wheel_file import Content, TooLarge, timestamp, write_wheel
+from fictl.ship.wheel_file import Content, TooLarge, write_wheel
 from fictl.ship.wheel_metadata import WheelName, entry_points, metadata_text, wheel_text
 from fictl.version import VERSION
 
@@ -117,8 +117,8 @@ class _Packer:
 
     def pack(self, part: Part, observer: BuildObserver) -> Wheel:
         entries = _built(part, observer)
-        manifests = [_lasting(entry.manifest) for entry in entries]
         name = self._name(part, entries)
+        manifests = [_lasting(entry.manifest, name) for entry in entries]
         members = dict(self._members(name, entries, manifests))
         path = self.options.out / name.file
         size = write_wheel(path, members, self.options.largest)
@@ -199,10 +199,11 @@ def _always(content: bytes) -> Content:
     return lambda: content
 
 
-def _lasting(manifest: Manifest) -> Manifest:
+def _lasting(manifest: Manifest, name: WheelName) -> Manifest:
     """Return the manifest as its document has it, without what differs between equal builds."""
     lasting = document_of(manifest, {}, "").manifest
-    return replace(lasting, created=float(timestamp()))
+    created = float(settings.SOURCE_DATE_EPOCH.get() or 0)
+    return replace(lasting, created=created, origin={"wheel": f"{name.name} {name.version}"})
 
 
 def _built(part: Part, observer: BuildObserver) -> list[Entry]:

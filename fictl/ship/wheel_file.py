@@ -21,7 +21,7 @@ _UNIX = 3
 Content = Callable[[], bytes]
 
 
-def timestamp() -> int:
+def _timestamp() -> int:
     """Return the time that every member gets: SOURCE_DATE_EPOCH, else the oldest that a zip holds."""
     return min(max(settings.SOURCE_DATE_EPOCH.get() or _OLDEST, _OLDEST), _NEWEST)
 
@@ -68,7 +68,7 @@ def _write(path: Path, members: Mapping[str, Content]) -> None:
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
-    member = zipfile.ZipInfo(name, time.gmtime(timestamp())[:6])
+    member = zipfile.ZipInfo(name, time.gmtime(_timestamp())[:6])
     member.create_system = _UNIX
     member.external_attr = _MODE << 16
     archive.writestr(member, data, zipfile.ZIP_DEFLATED, compresslevel=9)

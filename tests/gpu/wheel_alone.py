@@ -81,10 +81,9 @@ def make_environment(folder: Path, wheels: Iterable[Path], installer: str = "pip
 
 
 def dependencies() -> list[str]:
-    """The folders that this Python imports fictl's dependencies from, but not fictl's own."""
+    """The folders that this Python imports fictl's dependencies from; what is installed comes first."""
     specs = (find_spec(name) for name in IMPORTED)
-    places = {Path(spec.origin).parents[1] for spec in specs if spec and spec.origin}
-    return sorted(str(place) for place in places if not (place / "fictl" / "cli").is_dir())
+    return sorted({str(Path(spec.origin).parents[1]) for spec in specs if spec and spec.origin})
 
 
 def run_inside(python: Path, ops: Iterable[str], device: str) -> dict[str, Any]:

@@ -72,12 +72,29 @@ def test_a_licence_with_a_line_of_its_own_cannot_add_a_header(tmp_path: Path) ->
 
 def test_licence_files_elsewhere_are_not_packed(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
-    patterns = f'["../secret", "{tmp_path}/secret", "LICENSE", "LINK"]'
+    patterns = f'["../secret", "{tmp_path}/secret", "LICENSE", "LINK", "linked/secret"]'
     text = f'[project]\nname = "a"\nlicense-files = {patterns}\n'
     project = _project(tmp_path / "p", text)
     (tmp_path / "p" / "LICENSE").write_text("mine")
     (tmp_path / "p" / "LINK").symlink_to(tmp_path / "secret")
+    (tmp_path / "p" / "linked").symlink_to(tmp_path)
     assert source_package(project).license_files == {"LICENSE": b"mine"}
+
+
+def test_licence_files_in_folders_keep_their_places(tmp_path: Path) -> None:
+    text = '[project]\nname = "a"\nlicense-files = ["LICENSES/*"]\n'
+    project = _project(tmp_path, text)
+    (tmp_path / "LICENSES").mkdir()
+    (tmp_path / "LICENSES" / "MIT.txt").write_text("mine")
+    assert source_package(project).license_files == {"LICENSES/MIT.txt": b"mine"}
+
+
+def test_an_installed_package_brings_its_licence_files() -> None:
+    from fictl.ship.source_package import _of_installed
+
+    package = _of_installed("packaging")
+    assert package is not None
+    assert any("LICENSE" in name for name in package.license_files)
 
 
 def test_a_broken_pyproject_is_refused_with_its_line(tmp_path: Path) -> None:

@@ -79,10 +79,14 @@ def _name(verdict: BuildVerdict) -> str:
 
 
 def _built(verdict: BuildVerdict) -> str:
+    from rich.markup import escape
+
     manifest = verdict.entry.manifest if verdict.entry else None
     if manifest is None:
         return ""
     targets = " ".join(manifest.archs) or manifest.device
+    if "wheel" in manifest.origin:
+        return f"{targets}, from the wheel {escape(manifest.origin['wheel'])}"
     if manifest.origin:
         return f"{targets}, fetched {_clock(manifest.created)} {_origin(manifest.origin)}"
     return f"{targets}, built {_clock(manifest.created)} in {manifest.seconds:.1f} s"

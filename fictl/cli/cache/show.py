@@ -66,7 +66,8 @@ def _cells(origin: str, item: Item) -> tuple[str, ...]:
         " ".join(manifest.archs) or manifest.device if manifest else "?",
         manifest.variant if manifest else "?",
         spell_size(item.size),
-        f"{spell_age(now - manifest.created)} ago" if manifest else "?",
+        # A wheel says no date: it is the same whenever it is made.
+        f"{spell_age(now - manifest.created)} ago" if manifest and manifest.created else "?",
         f"{spell_age(now - item.used)} ago",
         origin,
         "in use" if item.in_use else "" if manifest else _NEWER if item.newer else "corrupt",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -70,3 +72,48 @@ def test_a_folder_that_cannot_be_written_is_refused(fictl, tiny: Path, tmp_path:
     answer = _wheel(fictl, tmp_path, "--json")
     assert answer.code == 2
     assert "--out" in answer.document["error"]["message"]
+
+
+@pytest.fixture
+def installed(fictl, twice_build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that a wheel was installed into, on a machine whose cache is empty."""
+    _wheel(fictl, tmp_path)
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    site = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setenv("FICTL_WORKSPACE_BASE", str(tmp_path / "another"))
+    return site
+
+
+def test_what_is_installed_is_a_hit_that_names_the_wheel(fictl, installed: Path) -> None:
+    answer = fictl("cache", "explain", "twice")
+    assert re.fullmatch(
+        r"hit   tiny/elementwise\.twice  8\.0, from the wheel tiny-prebuilt-cu\d+ 1\.0\n",
+        answer.out,
+    )
+    assert str(installed) in fictl("build", "twice").out
+    assert f"{installed}/tiny_prebuilt" in fictl("cache", "show").out
+
+
+def test_an_edit_makes_a_wheel_stale_which_is_a_miss_and_no_more(
+    fictl, tiny: Path, installed: Path
+) -> None:
+    launcher = tiny / "kernels" / "elementwise" / "twice" / "launcher.cu"
+    launcher.write_text(launcher.read_text() + "// edited\n")
+    assert fictl("cache", "explain", "twice").out.startswith("miss")
+    answer = fictl("build", "twice")
+    assert answer.code == 0
+    assert str(installed) not in answer.out
+
+
+def test_a_stale_wheel_where_nothing_can_compile_is_refused_by_name(
+    fictl, tiny: Path, installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher = tiny / "kernels" / "elementwise" / "twice" / "launcher.cu"
+    launcher.write_text(launcher.read_text() + "// edited\n")
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    answer = fictl("build", "twice", "--json")
+    assert answer.code == 3
+    assert "elementwise.twice is in no store" in answer.document["error"]["message"]
