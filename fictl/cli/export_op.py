@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli._export import hf_kernel
+from fictl.cli._export_op import hf_kernel
 from fictl.cli.numbers import whole
 from fictl.cli.one_op import lines_by_folder, one_op
 from fictl.cli.options import Archs, Device, DryRun, Json, Verbose, use_device

@@ -36,7 +36,7 @@ class GeluAndMul(torch.nn.Module):
 
 
 class GeluTanhAndMul(torch.nn.Module):
-    """As GeluAndMul, with gelu approximated by tanh."""
+    """Gelu, approximated by tanh, of the first half of the last dimension, times the second half."""
 
     can_torch_compile = False
     has_backward = False
