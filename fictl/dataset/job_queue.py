@@ -20,13 +20,14 @@ class JobQueue:
     def __init__(self, left: int, places: Iterable[str]) -> None:
         self._waiting: deque[EvaluationJob] = deque()
         self._left = left
-        self._places = {*places}
+        self._expected = {*places}
+        self._places = {*self._expected}  # Without those that wait for their GPU.
         self._changed = threading.Condition()
         self._is_closed = False
 
     @property
     def places(self) -> int:
-        """Number of places that still take jobs."""
+        """Number of places that take jobs now."""
         with self._changed:
             return len(self._places)
 
@@ -38,6 +39,17 @@ class JobQueue:
     @property
     def is_closed(self) -> bool:
         return self._is_closed
+
+    def step_aside(self, place: str) -> None:
+        """Keep no lost job for this place while it waits for its GPU, which may take hours."""
+        with self._changed:
+            self._places.discard(place)
+            self._changed.notify_all()
+
+    def enter(self, place: str) -> None:
+        """Count this place among those that a lost job may go to."""
+        with self._changed:
+            self._places.add(place)
 
     def add(self, job: EvaluationJob) -> None:
         with self._changed:
@@ -72,7 +84,8 @@ class JobQueue:
         """Give this place no more jobs; with the last place the queue is closed."""
         with self._changed:
             self._places.discard(place)
-            self._is_closed = self._is_closed or not self._places
+            self._expected.discard(place)
+            self._is_closed = self._is_closed or not self._expected
             self._changed.notify_all()
 
     def close(self) -> None:

@@ -51,6 +51,7 @@ class Place:
 
     def work(self) -> None:
         """Judge jobs until none is left for this place."""
+        self._jobs.enter(self.slot.name)
         while (job := self._jobs.take(self.slot.name)) is not None:
             if self._judge(job):
                 self._jobs.end()

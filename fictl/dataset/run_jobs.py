@@ -173,7 +173,8 @@ class _Run:
 
     def _work(self, place: Place) -> None:
         try:
-            with place.slot.held(self._say, lambda: self._jobs.is_over, self._options.wait):
+            waits = partial(self._waits, place.slot.name)
+            with place.slot.held(waits, lambda: self._jobs.is_over, self._options.wait):
                 place.work()
         except GpuBusy as busy:
             self.left(place.slot, busy.message)
@@ -186,6 +187,10 @@ class _Run:
         finally:
             place.evaluator.close()
             self._done.put(self._slot_ended)
+
+    def _waits(self, place: str, note: str) -> None:
+        self._jobs.step_aside(place)
+        self._say(note)
 
     def _slot_ended(self) -> None:
         self._slots_left -= 1

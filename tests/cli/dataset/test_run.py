@@ -18,7 +18,7 @@ _ALL = """
     --definitions a,b --definitions c* --solutions s --op-type norm --device emu
     --warmup-runs 1 --iterations 2 --num-trials 3 --rtol 0.1 --atol 0.2
     --required-matched-ratio 0.5 --timeout 9 --compile-timeout 8 --seed 4 --no-profile-baseline --isolated --large
-    --untrusted --resume --jobs 2 --no-save
+    --untrusted --resume --jobs 2 --no-save --wait 7
 """
 _STATUSES = {"good": "PASSED", "bad": "INCORRECT_NUMERICAL"}
 
@@ -190,6 +190,7 @@ def test_every_flag_reaches_the_run(
     config = ("--config", str(tmp_path / "c.toml"))
     assert fictl("dataset", "run", str(root), *_ALL.split(), *config).code == 3
     assert seen == {
+        "wait": 7.0,
         "definitions": ("a", "b", "c*"),
         "solutions": ("s",),
         "op_types": ("norm",),
