@@ -64,8 +64,8 @@ def _remote(name: str, sha256: str, repositories: Repositories, created: str = "
     def ask(bucket: Bucket) -> Located:
         signed = read_signed(bucket, path)
         if created not in ("", signed.snapshot.created):
-            made = f"{INDEX} says that it was made {created}, it says {signed.snapshot.created}"
-            raise BadAnswer(made)
+            text = f"{INDEX} says that it was made {created}, it says {signed.snapshot.created}"
+            raise BadAnswer(text)
         try:
             return Located(signed, signed.require_trusted(bucket.url), bucket.url)
         except Untrusted as error:
