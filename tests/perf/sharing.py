@@ -109,7 +109,9 @@ def warm_load() -> Pair:
     with team() as shared:
         python(BUILD, shared.without_remote())
         pairs, clients = json.loads(python(code, shared.env))
-        _require(clients == [] and shared.proxy.requests == [], f"{clients} {shared.proxy.requests}")
+        _require(
+            clients == [] and shared.proxy.requests == [], f"{clients} {shared.proxy.requests}"
+        )
     return _paired(pairs)
 
 

@@ -16,6 +16,7 @@ NAMES = [
     "debug-cuda-crash",
     "port-kernel",
     "profile-kernel",
+    "share-builds",
     "write-solution",
 ]
 

@@ -25,6 +25,11 @@ class Request:
         return f"{self.method} {self.target}"
 
     @property
+    def line(self) -> str:
+        """Method, path and query, as people read them."""
+        return f"{self.method} {unquote(self.target)}"
+
+    @property
     def path(self) -> str:
         return unquote(urlsplit(self.target).path)
 

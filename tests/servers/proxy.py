@@ -26,7 +26,7 @@ class _Rule:
 
     def applies(self, request: Request) -> bool:
         """Count a request that matches; true if its turn to fail has come."""
-        if not self.pattern.search(str(request)):
+        if not self.pattern.search(request.line):
             return False
         if self.skip:
             self.skip -= 1
@@ -50,9 +50,9 @@ class Proxy:
 
     @property
     def requests(self) -> list[str]:
-        """Method and path of every request since `forget()`, those that failed included."""
+        """The line of every request since `forget()`, those that failed included."""
         with self._lock:
-            return [f"{request.method} {request.path}" for request in self._requests]
+            return [request.line for request in self._requests]
 
     def count(self, pattern: str) -> int:
         return sum(bool(re.search(pattern, request)) for request in self.requests)
@@ -210,12 +210,12 @@ class Endless:
 def around(
     before: Callable[[], None] = lambda: None, after: Callable[[], None] = lambda: None
 ) -> Fault:
-    """Call a function before the request reaches upstream, and one after it did."""
+    """Call a function before the request reaches upstream, and one after it did; others go on."""
 
     async def fault(exchange: Exchange, forward: Forward) -> None:
-        before()
+        await asyncio.to_thread(before)
         response = await forward()
-        after()
+        await asyncio.to_thread(after)
         await exchange.answer(response)
 
     return fault

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fictl import private_folder
 from fictl.errors import SetupError
+from fictl.jit.remote.bucket import RemoteFailed
 from fictl.jit.store.stores import LAYOUT
 from fictl.paths import cache_root, write_atomic
 from fictl.user_file import read_text
@@ -48,9 +49,11 @@ class Breaker:
             return read_text(path, largest=_LONGEST_REASON) or "it failed a moment ago"
         return ""
 
-    def trip(self, reason: str) -> None:
+    def trip(self, failure: RemoteFailed) -> None:
+        reason = failure.reason
         _down[self.root, self.url] = reason
-        self._write(self._path("down"), reason[: _LONGEST_REASON // 4])
+        if not failure.here_only:
+            self._write(self._path("down"), reason[: _LONGEST_REASON // 4])
 
     def lacks(self, what: str) -> bool:
         """True if the remote did not have it a moment ago."""

@@ -26,12 +26,21 @@ class RemoteFailed(SetupError):
     """The remote cannot be used now; `reason` is for a message that names the URL itself.
 
     denied: it answered, and refused: asking again would not help.
+    here_only: other processes of this machine may well use it.
     """
 
-    def __init__(self, url: str, reason: str, hint: str = "", denied: bool = False) -> None:
+    def __init__(
+        self,
+        url: str,
+        reason: str,
+        hint: str = "",
+        denied: bool = False,
+        here_only: bool = False,
+    ) -> None:
         super().__init__(f"the remote {url} cannot be used: {reason}", hint)
         self.reason = reason
         self.denied = denied
+        self.here_only = here_only
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,11 @@ def contents_of(bucket: Bucket) -> Contents:
         folder, _, file = name.rpartition("/")
         if folder.startswith(f"{BUILDS}/"):
             folders.setdefault(folder, []).append(file)
-    found = [it for folder, files in sorted(folders.items()) for it in candidates(folder, files)]
-    documents = {it: listed[it.name] for it in found}
+    ours = [it for folder, files in sorted(folders.items()) for it in candidates(folder, files)]
+    documents = {it: listed[it.name] for it in ours}
     under_builds = {f"{folder}/{file}" for folder, files in folders.items() for file in files}
     indexes = {name for name in under_builds if name.endswith(f"/{INDEX}")}
-    named = {it.name for it in found} | indexes
+    named = {it.name for it in ours} | indexes
     return Contents(
         documents,
         {name: listed[name] for name in under_builds - named if name.endswith(".minisig")},

@@ -14,7 +14,7 @@ from typing import Any
 
 from fictl.errors import shown
 from fictl.jit.remote.bucket import BadAnswer, is_name
-from fictl.jit.store.entry import Corrupt, Manifest
+from fictl.jit.store.entry import Corrupt, Manifest, Newer, is_newer
 from fictl.sealed import seal
 
 LARGEST = 1 << 20  # Of a document.
@@ -69,9 +69,11 @@ def document_of(manifest: Manifest, source: dict[str, Any], builder: str) -> Doc
 
 
 def read_document(data: bytes) -> Document:
-    """Read a document from anywhere; raise BadAnswer unless it is one in every respect."""
+    """Read a document from anywhere; raise BadAnswer unless it is one in every respect, or Newer."""
     try:
         plain = json.loads(data)
+        if is_newer(plain["schema"]):
+            raise Newer.by(plain["schema"])  # Before all else: its fields may be others.
         for name, stamp in plain["files"].items():
             _check_file(name, stamp)
         files = {name: {**stamp, "mtime_ns": 0} for name, stamp in plain["files"].items()}

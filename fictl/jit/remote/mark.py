@@ -20,25 +20,28 @@ def require_ours(bucket: Bucket, make: bool = True) -> None:
             f"nothing can be sent to {bucket.url}: a web server is read only",
             "name the bucket behind it, as in s3://bucket/prefix",
         )
-    try:
-        schema = json.loads(bucket.read(MARK, _LARGEST))["schema"]
-    except NotThere:
-        _claim(bucket, make)
-        return
-    except (ValueError, KeyError, TypeError, RecursionError):
-        schema = "unreadable"
-    if schema != SCHEMA:
+    schema = _schema(bucket)
+    if not schema and next(iter(bucket.listed("")), None) is not None:
+        schema = _schema(bucket)  # Another writer may have marked it meanwhile, before all else.
+        if not schema:
+            raise UsageError(
+                f"{bucket.url} holds something that fictl did not put there",
+                "name a prefix that is empty",
+            )
+    if schema not in ("", SCHEMA):
         raise SetupError(
             f"{bucket.url}/{MARK} is {schema!r}, and this fictl knows {SCHEMA!r}",
             "update fictl, or name another prefix",
         )
-
-
-def _claim(bucket: Bucket, make: bool) -> None:
-    if next(iter(bucket.listed("")), None) is not None:
-        raise UsageError(
-            f"{bucket.url} holds something that fictl did not put there",
-            "name a prefix that is empty",
-        )
-    if make:
+    if not schema and make:
         bucket.write(MARK, canonical({"schema": SCHEMA}))
+
+
+def _schema(bucket: Bucket) -> str:
+    """Return what the mark says; '' without one."""
+    try:
+        return str(json.loads(bucket.read(MARK, _LARGEST))["schema"])
+    except NotThere:
+        return ""
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return "unreadable"

@@ -91,7 +91,7 @@ def _pulled(
         warn_once(f"{remote.url} is passed over: {error}")
         raise _Nothing(f"cannot be read: {error}") from None
     except RemoteFailed as error:
-        remote.breaker.trip(error.reason)
+        remote.breaker.trip(error)
         raise
 
 

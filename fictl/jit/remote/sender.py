@@ -100,7 +100,7 @@ def _send(entry: Entry, base: Path) -> None:
         require_ours(remote.bucket)
         send(remote.bucket, entry, base, key)
     except RemoteFailed as error:
-        remote.breaker.trip(error.reason)
+        remote.breaker.trip(error)
         warn_once(f"builds are not sent: {error.message}")
     except (BadAnswer, Unusable, FictlError) as error:
         warn_once(f"builds are not sent to {remote.url}: {getattr(error, 'message', error)}")

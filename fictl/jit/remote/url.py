@@ -6,6 +6,7 @@ Credentials come from the environment as obstore reads them, and are in no messa
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import threading
 import time
@@ -40,6 +41,7 @@ _SLOWEST = 64 << 10  # Bytes a second below which a transfer is given up.
 _SMALLEST_PART = 1
 _MOST_LISTED = 100_000
 
+_owner: dict[str, int] = {}  # The process that has begun to use the client.
 _memory: dict[str, Any] = {}
 _memory_lock = threading.Lock()
 
@@ -204,6 +206,7 @@ class ObjectBucket:
     @contextmanager
     def _telling(self) -> Iterator[None]:
         """Turn an error of obstore into one in words, without the server's own text."""
+        _require_own_client(self.url)
         try:
             yield
         except (NotThere, BadAnswer, RemoteFailed, NotInstalled, OSError):
@@ -267,6 +270,20 @@ def explained(text: str) -> tuple[str, str, bool]:
     if status:
         return f"it answers with status {status[1]}", "", False
     return "the connection broke", "", False
+
+
+def _require_own_client(url: str) -> None:
+    """Refuse the client in a fork of the process that began to use it: its threads are not there,
+    and a request would wait for them for ever.
+    """
+    owner = _owner.setdefault("pid", os.getpid())
+    if owner != os.getpid():
+        raise RemoteFailed(
+            url,
+            f"this process was forked from {owner}, which has used remotes",
+            "start such processes by spawn, as in multiprocessing.set_start_method",
+            here_only=True,
+        )
 
 
 def _obstore() -> Any:

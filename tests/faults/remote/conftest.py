@@ -266,7 +266,11 @@ def pulled(project: Any, compiles: Callable[[], int]) -> Callable[[], Entry | No
 
 @pytest.fixture
 def elsewhere(
-    project: Any, keys: Keys, fictl_: Callable[..., Any], compiles: Callable[[], int], tmp_path: Path
+    project: Any,
+    keys: Keys,
+    fictl_: Callable[..., Any],
+    compiles: Callable[[], int],
+    tmp_path: Path,
 ) -> Callable[..., dict[str, str]]:
     """Build `twice` on another machine, which sends nothing unless told to; the variables of it."""
 

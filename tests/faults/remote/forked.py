@@ -46,10 +46,22 @@ def run(job: dict, output: int, counter: Path) -> None:
     main()
 
 
-def serve(folder: Path) -> None:
+def _import_what_jobs_import() -> None:
+    """All but the client, which has threads once it is used."""
     import fictl.builds.building
-    import fictl.jit.compile  # noqa: F401  What every job imports.
+    import fictl.jit.compile
+    import fictl.jit.prefetch
+    from fictl.cli import application
+    from fictl.jit.remote.send_entry import send
+    from fictl.trust.secret_key import SecretKey
 
+    assert send
+    assert application(("build", "cache"))
+    assert SecretKey.generate().public
+
+
+def serve(folder: Path) -> None:
+    _import_what_jobs_import()
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     counter = folder / "steps"
     for line in sys.stdin:

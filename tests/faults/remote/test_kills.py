@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from fictl.jit.store.staging import STAGING
+from fictl.trust.secret_key import SecretKey
 
 from ...servers.proxy import around
 from .conftest import DOCUMENT
+from .test_poison import sign_again
 from .test_races import assert_whole
 
 _POINTS = 20
@@ -72,9 +74,11 @@ def _spread(steps: int) -> list[int]:
 
 def test_a_killed_push_to_a_folder_shows_whole_builds_alone(folder, built, sent, forks):
     push = ("cache", "push", "twice")
+    assert forks.run(*push, **built)[0] == 0
+    complete = folder.names
+    folder.hold({})
     code, steps = forks.run(*push, **built)
     assert code == 0
-    complete = folder.names
     for point in _spread(steps):
         folder.hold({})
         code, _ = forks.run(*push, die_at=point, **built)
@@ -87,14 +91,18 @@ def test_a_killed_push_to_a_folder_shows_whole_builds_alone(folder, built, sent,
 
 
 def test_a_killed_push_loses_nothing_that_was_there(folder, built, sent, forks):
-    """The remote has the build already, and another one of its own."""
+    """The remote has the same build, signed by a stranger, and other things of fictl's."""
     folder.hold({**sent, "blobs/sha256/00/" + 64 * "0": b"of somebody else"})
+    sign_again(folder, SecretKey.generate())
     before = folder.objects
-    _, steps = forks.run("cache", "push", "twice", **built)
+    push = ("cache", "push", "twice")
+    _, steps = forks.run(*push, **built)
+    assert len(folder.names) > len(before)
     for point in _spread(steps)[::4]:
         folder.hold(before)
-        forks.run("cache", "push", "twice", die_at=point, **built)
-        assert before.items() <= folder.objects.items()
+        assert forks.run(*push, die_at=point, **built)[0] == _KILLED
+        lost = {name for name, data in before.items() if folder.objects.get(name) != data}
+        assert lost <= {name for name in before if name.endswith("/index.json")}
 
 
 def test_a_push_killed_at_any_request_shows_whole_builds_alone(s3, built, forks):

@@ -221,7 +221,7 @@ def test_a_remote_that_cannot_be_written_costs_a_warning(s3, keys, project, fict
     assert s3.names == []
 
 
-def test_a_remote_that_hangs_does_not_hold_the_end_of_a_build(s3, keys, fictl_):
+def test_a_remote_that_hangs_does_not_hold_the_end_of_a_build(s3, keys, project, fictl_):
     s3.proxy.fail(hang, "^PUT ")
     began = time.monotonic()
     answer = fictl_("build", "twice", FICTL_REMOTE_MODE="write", FICTL_REMOTE_TIMEOUT="1")

@@ -143,7 +143,9 @@ def test_where_nothing_may_compile_the_reason_is_said(without_a_network, keys, p
     assert url in text
 
 
-@pytest.mark.parametrize("words", [("push", "twice"), ("pull", "twice"), ("show", "--remote")])
+@pytest.mark.parametrize(
+    "words", [("push", "twice"), ("pull", "twice", "--arch", "9.0"), ("show", "--remote")]
+)
 def test_commands_about_the_remote_say_that_there_is_no_way_to_it(
     without_a_network, keys, project, words
 ):

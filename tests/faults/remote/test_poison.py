@@ -155,7 +155,7 @@ def test_a_build_that_was_moved_to_another_recipe_is_a_miss(
     (entry,) = project.entries
     recipe, build = entry.manifest.recipe, entry.manifest.build
     for name, data in old.items():
-        if name.startswith("builds/"):
+        if name.startswith("builds/") and not name.endswith("/index.json"):
             folder, _, file = name.rpartition("/")
             moved = folder.rpartition("/")[0] + f"/{recipe}/" + build + file[file.index("-") :]
             filled.write(moved, data)
@@ -255,15 +255,26 @@ def test_a_bad_candidate_does_not_hide_a_good_one(filled, fictl_, pulled, keys, 
     assert pulled()
 
 
-@pytest.mark.parametrize(
-    "name", ["..", "../../x.json", "x\n.json", "-.json", "a" * 400 + ".json", "%2e%2e/x.json"]
-)
+@pytest.mark.parametrize("name", ["-.json", "a" * 400 + ".json", "%2e%2e/x.json", "x y", "é.json"])
 def test_strange_names_in_the_list_are_passed_over(old_s3, old_server, sent, fictl_, pulled, name):
     old_s3.hold(sent)
     folder = old_s3.manifest.rpartition("/")[0]
     old_server.objects[f"/fictl/old/{folder}/{name}"] = b"evil"
     assert fictl_("build", "twice").code == 0
     assert pulled()
+
+
+@pytest.mark.parametrize("name", ["..", "../../x.json", "x\n.json", "x\0.json", "//x.json"])
+def test_names_that_lead_elsewhere_are_refused_in_words(
+    old_s3, old_server, sent, fictl_, pulled, name
+):
+    """The client refuses the whole list then; S3 itself makes no such names."""
+    old_s3.hold(sent)
+    folder = old_s3.manifest.rpartition("/")[0]
+    old_server.objects[f"/fictl/old/{folder}/{name}"] = b"evil"
+    answer = fictl_("build", "twice")
+    assert answer.code == 0
+    assert pulled() or old_s3.url in answer.err
 
 
 def test_links_in_a_shared_folder_are_not_followed(folder, sent, fictl_, pulled, tmp_path):
