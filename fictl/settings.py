@@ -12,6 +12,11 @@ from fictl.errors import InvalidValue
 from fictl.setting import CONFIG, XDG_CONFIG_HOME, Setting, file_in_use
 from fictl.settings_file import PREFIX
 from fictl.sharing_settings import (
+    ARTIFACTS_CHECKSUM_DISABLED,
+    ARTIFACTS_DIR,
+    ARTIFACTS_DOWNLOAD_THREADS,
+    ARTIFACTS_REPOSITORY,
+    LOCKED,
     NO_DOWNLOAD,
     REMOTE,
     REMOTE_MODE,
@@ -22,6 +27,8 @@ from fictl.sharing_settings import (
 )
 
 __all__ = ["CONFIG", "SETTINGS", "XDG_CONFIG_HOME", "Setting", "file_in_use", "unknown"]
+__all__ += ["ARTIFACTS_CHECKSUM_DISABLED", "ARTIFACTS_DIR", "ARTIFACTS_DOWNLOAD_THREADS"]
+__all__ += ["ARTIFACTS_REPOSITORY", "LOCKED"]
 __all__ += ["NO_DOWNLOAD", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
 __all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
 

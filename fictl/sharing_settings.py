@@ -1,4 +1,4 @@
-"""Settings of what machines share: remotes, keys, downloads. Others read them from settings.py."""
+"""Settings of what machines share: remotes, keys, downloads, artifacts. Others read them from settings.py."""
 
 from __future__ import annotations
 
@@ -51,4 +51,39 @@ NO_DOWNLOAD = Setting(
     values.boolean,
     False,
     "make no request at all, by any command or lookup; what is missing is named",
+)
+ARTIFACTS_DIR: Setting[Path | None] = Setting(
+    "FICTL_ARTIFACTS_DIR",
+    "path",
+    values.path,
+    None,
+    "the folder of artifacts, a read-only store; unset: artifacts in the cache",
+)
+ARTIFACTS_REPOSITORY: Setting[tuple[str, ...]] = Setting(
+    "FICTL_ARTIFACTS_REPOSITORY",
+    "list",
+    values.urls,
+    (),
+    "URLs that artifacts are pulled from, by spaces; the next one is asked for what one lacks",
+)
+ARTIFACTS_CHECKSUM_DISABLED = Setting(
+    "FICTL_ARTIFACTS_CHECKSUM_DISABLED",
+    "bool",
+    values.boolean,
+    False,
+    "load artifacts without hashing their local files again; downloads are always hashed",
+)
+ARTIFACTS_DOWNLOAD_THREADS = Setting(
+    "FICTL_ARTIFACTS_DOWNLOAD_THREADS",
+    "int",
+    values.whole(1, 256),
+    4,
+    "files transferred at once by fictl artifacts",
+)
+LOCKED = Setting(
+    "FICTL_LOCKED",
+    "bool",
+    values.boolean,
+    False,
+    "load only builds that fictl.lock names, of the modules in it; FICTL_DISABLE_JIT implies it",
 )

@@ -78,6 +78,9 @@ def _isolated(
     monkeypatch.setenv("FICTL_WORKSPACE_BASE", str(tmp_path / "workspace"))
     monkeypatch.setenv("FICTL_CONFIG", str(_no_settings))
     monkeypatch.setattr(setting, "_flags", {})
+    # A command with --locked sets it for its children: monkeypatch then removes what it knows.
+    monkeypatch.setenv(settings.LOCKED.name, "")
+    monkeypatch.delenv(settings.LOCKED.name)
     # A GPU here changes what is built; its absence is what tests of fictl itself expect.
     if not request.node.get_closest_marker("needs_gpu"):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")

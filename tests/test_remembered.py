@@ -42,6 +42,7 @@ KEPT = {
     "fictl/jit/ffi.py _installed_abi": "a package that is there",
     "fictl/jit/ffi.py ffi_paths": "a package that is there",
     "fictl/jit/load.py _tvm_ffi": "an imported package",
+    "fictl/jit/lock_file.py _read": "a file, by its time and size",
     "fictl/jit/triton/step.py own_digest": "fictl's own files",
     "fictl/judge/inside/integrity.py taken": "functions, before a solution is loaded",
     "fictl/judge/sandbox/kernel.py _libc": "a loaded library",

@@ -44,6 +44,7 @@ COMMANDS = (
     "cache",
     "config",
     "aot",
+    "artifacts",
     "trust",
     "compile-commands",
     "skills",

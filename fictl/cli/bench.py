@@ -9,7 +9,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli._bench import options as flags
-from fictl.cli.options import Device, DryRun, Json, Ops, Verbose, use_device
+from fictl.cli.options import Device, DryRun, Json, Locked, Ops, Verbose, use_device
 from fictl.errors import FictlError
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def command(
     device: Device = "",
     dry_run: DryRun = False,
     verbose: Verbose = False,
+    locked: Locked = False,
     json: Json = False,
 ) -> None:
     """Benchmark ops, or the launchers of one .cu file, beside their baselines.

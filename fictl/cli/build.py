@@ -9,7 +9,7 @@ import typer
 from fictl import settings
 from fictl.cli import console
 from fictl.cli.no_ops import no_ops
-from fictl.cli.options import Archs, Device, DryRun, Json, Ops, Verbose, use_device
+from fictl.cli.options import Archs, Device, DryRun, Json, Locked, Ops, Verbose, use_device
 from fictl.errors import UsageError
 from fictl.paths import friendly
 
@@ -31,6 +31,7 @@ def command(
     ] = False,
     dry_run: DryRun = False,
     verbose: Verbose = False,
+    locked: Locked = False,
     json: Json = False,
 ) -> None:
     """Compile the named ops, or every op of the project here. Existing builds are kept."""

@@ -12,7 +12,7 @@ from fictl.cli import console
 from fictl.cli._bench import options as bench_flags
 from fictl.cli._profile import options as flags
 from fictl.cli._profile.tools import Tool, tool
-from fictl.cli.options import Device, DryRun, Json, Ops, use_device
+from fictl.cli.options import Device, DryRun, Json, Locked, Ops, use_device
 from fictl.errors import FictlError, SetupError, UsageError
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def command(
     timeout: bench_flags.Timeout = 600.0,
     device: Device = "",
     dry_run: DryRun = False,
+    locked: Locked = False,
     json: Json = False,
 ) -> None:
     """Profile ops: kernels, launches, copies, and what they wait for.

@@ -10,7 +10,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.numbers import seconds
-from fictl.cli.options import Device, Json, use_device
+from fictl.cli.options import Device, Json, Locked, use_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -47,6 +47,7 @@ def command(
     timeout: Annotated[
         float, seconds("--timeout", help="Time limit of one call with its build, in seconds.")
     ] = 600.0,
+    locked: Locked = False,
     json: Json = False,
 ) -> None:
     """Replay dumped calls, each in its own process, and compare the results.

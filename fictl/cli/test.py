@@ -10,7 +10,7 @@ import typer
 from fictl.cli import console
 from fictl.cli.no_ops import no_ops
 from fictl.cli.numbers import seconds, whole
-from fictl.cli.options import Device, Json, Keyword, Ops, Schedule, use_device
+from fictl.cli.options import Device, Json, Keyword, Locked, Ops, Schedule, use_device
 from fictl.cli.outputs import writes_file
 from fictl.user_file import write_text
 
@@ -84,6 +84,7 @@ def command(
     timeout: Timeout = 300.0,
     require_arch: RequireArch = False,
     junit: JUnit = None,
+    locked: Locked = False,
     json: Json = False,
 ) -> None:
     """Test ops: run their tests, build them, and compare them with their references.

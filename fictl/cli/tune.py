@@ -11,7 +11,7 @@ import typer
 
 from fictl import settings
 from fictl.cli import console
-from fictl.cli.options import Device, DryRun, Json, Ops, use_device
+from fictl.cli.options import Device, DryRun, Json, Locked, Ops, use_device
 from fictl.cli.outputs import writes_file_and_folders
 from fictl.errors import FictlError
 from fictl.paths import friendly
@@ -47,6 +47,7 @@ def command(
     ] = None,
     device: Device = "",
     dry_run: DryRun = False,
+    locked: Locked = False,
     json: Json = False,
 ) -> None:
     """Time the tactics of ops over their cases, and keep those that beat the default.

@@ -79,7 +79,10 @@ def explain(spec: ModuleSpec, archs: tuple[Arch, ...] = ()) -> BuildVerdict:
     if last is None:
         return BuildVerdict(*known, False, _never(spec))
     differences = tuple(changes(last.manifest, _wanted(lookup), cache_root()))
-    why = "" if differences else _unfit(last)
+    if lookup.locked:
+        why, _ = lookup.locked.why()
+    else:
+        why = "" if differences else _unfit(last)
     return BuildVerdict(*known, False, why, differences, last, _store_of(last))
 
 

@@ -12,7 +12,7 @@ from fictl import private_folder, rooted, settings
 from fictl.errors import SetupError
 from fictl.jit.store.entry import Corrupt, Entry, Newer, Unusable
 from fictl.log import logger, warn_once
-from fictl.paths import cache_root
+from fictl.paths import artifacts_dir, cache_root
 
 LAYOUT = "v1"
 STORE_FILE = "store.json"
@@ -23,11 +23,13 @@ class Store:
     """A folder `<root>/v1/<project>/<module>/<recipe>/<build>/`.
 
     A `prebuilt` one serves every toolchain. No version of fictl is compared: keys are of content.
+    Files of one that is not `hashed` are compared with their manifest by size alone.
     """
 
     root: Path
     writable: bool = False
     prebuilt: bool = False
+    hashed: bool = True
 
     def module_dir(self, project: str, module: str) -> Path:
         return self.root / LAYOUT / project / module
@@ -47,7 +49,7 @@ class Store:
             if self.writable:
                 self.check_private(project, module, recipe, entry.path.name)
             try:
-                entry.verify()
+                entry.verify(hashed=self.hashed)
             except Corrupt as error:
                 self._set_aside(entry.path, error)
                 continue
@@ -118,6 +120,11 @@ class Store:
                 f"set {settings.WORKSPACE_BASE.name} to a folder that you can write",
             ) from error
 
+    def check_ours(self) -> None:
+        """Refuse a folder in the cache that others can write; one elsewhere is what the user chose."""
+        if self.root.parent == cache_root():
+            private_folder.check(cache_root(), self.root.name)
+
     def check_private(self, *parts: str) -> None:
         """Refuse folders that others can write, from the root to a module, a recipe or a build."""
         private_folder.check(self.root, LAYOUT, *parts)
@@ -134,6 +141,16 @@ def stores() -> Iterator[Store]:
     yield cache
     for root in settings.STORES.get():
         yield Store(root, prebuilt=os.path.isfile(root / STORE_FILE))
+    artifacts = artifacts_store()
+    if os.path.isfile(artifacts.root / STORE_FILE):
+        artifacts.check_ours()
+        yield artifacts
+
+
+def artifacts_store() -> Store:
+    """Return the store of artifacts, which is read-only for every lookup; it need not exist."""
+    hashed = not settings.ARTIFACTS_CHECKSUM_DISABLED.get()
+    return Store(artifacts_dir(), prebuilt=True, hashed=hashed)
 
 
 def _folders(path: Path) -> list[Path]:
