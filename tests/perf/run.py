@@ -6,6 +6,7 @@ import argparse
 import json
 import platform
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ import builds
 import calls
 import datasets
 import emulation
+import reproducible
 import sharing
 import solutions
 import startup
@@ -121,6 +123,18 @@ def emulated_builds() -> Iterator[Row]:
     yield row("emulated device's runtime, CPU", UNIT, emulation.runtime(), 4.0)
 
 
+def reproducible_builds() -> Iterator[Row]:
+    """The number of modules that two machines build differently, in the place of a ratio."""
+    start = time.monotonic()
+    problems = reproducible.compare([])
+    for module, problem in problems:
+        if problem:
+            print(f"{module}: {problem}")
+    differing = sum(bool(problem) for _, problem in problems)
+    seconds = time.monotonic() - start
+    yield Row(f"{len(problems)} ops built twice differ", "both", seconds, seconds, differing, 0.0)
+
+
 PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "start": startups,
     "load": loads,
@@ -133,6 +147,7 @@ PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "share-set": shared_set,
     "emulate": emulated,
     "emulate-build": emulated_builds,
+    "reproducible": reproducible_builds,
 }
 
 
