@@ -140,7 +140,7 @@ def test_a_key_with_a_password_is_used(tmp_path: Path, monkeypatch: pytest.Monke
         read_secret(path)
     monkeypatch.setenv(settings.SIGNING_PASSWORD.name, "abc")
     assert read_secret(path) == secret
-    monkeypatch.setenv(settings.SIGNING_PASSWORD.name, "abd")
+    monkeypatch.setenv(settings.SIGNING_PASSWORD.name, "abx")
     with pytest.raises(UsageError, match="wrong password"):
         read_secret(path)
 
