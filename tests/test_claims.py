@@ -15,6 +15,7 @@ import typer.main
 
 import fictl
 from fictl.cli import COMMANDS, application
+from fictl.jit.lock_file import FILE as LOCK_FILE
 from fictl.project import Project
 from fictl.project.config import OWN_FILE
 from fictl.project.discover import functions
@@ -28,7 +29,7 @@ PAGES = claims.pages()
 INCLUDE = ROOT / "kernels" / "include"
 
 # Names with dots that are no Python: a file, and groups of entry points.
-NO_PYTHON = {OWN_FILE, ENTRY_POINTS, BUILDERS}
+NO_PYTHON = {OWN_FILE, ENTRY_POINTS, BUILDERS, LOCK_FILE}
 # Options of other programs, by the word that says whose they are, or the page that is about them.
 OTHERS = {
     "nvcc": {"--dryrun", "--compiler-bindir"},

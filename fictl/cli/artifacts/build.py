@@ -58,7 +58,8 @@ def _view(out: Console, frozen: Frozen) -> None:
             console.problem(built.error)
             continue
         how = f"compiled in {built.seconds:.1f} s" if built.compiled else "was built already"
-        out.print(f"[green]✓[/] [bold]{built.module}[/]  {' '.join(built.archs)}  {how}")
+        targets = " ".join(built.archs) or "emulated"
+        out.print(f"[green]✓[/] [bold]{built.module}[/]  {targets}  {how}")
     if frozen.signed is None:
         nothing = (
             no_ops() if not frozen.built else "no snapshot was written: all modules must build"

@@ -50,6 +50,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Write fictl.lock: the hashes of all builds of a snapshot, the only ones to load with --locked."""
+    from fictl.quantity import counted
     from fictl.ship.lock_file import lock_path, locked_by, write_lock
 
     path = out or lock_path()
@@ -67,7 +68,8 @@ def command(
         "changed": changed,
     }
     done = "pins" if changed else "pinned already"
-    text = f"{friendly(path)} {done} {snapshot.name}@{snapshot.sha256}: {len(snapshot.documents)} builds"
+    builds = counted(len(snapshot.documents), "build")
+    text = f"{friendly(path)} {done} {snapshot.name}@{snapshot.sha256}: {builds}"
     console.show(console.Result(data, text))
 
 

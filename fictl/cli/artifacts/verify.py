@@ -59,7 +59,7 @@ def _build(out: Console, build: CheckedBuild) -> None:
         mark, fits = "[dim]-[/]", f"not for this machine: {build.unfit}"
     else:
         mark, fits = "[green]✓[/]", "loads here" if build.is_here else "was not brought"
-    words = (f"{build.project}/{build.module}", " ".join(build.archs), build.platform)
+    words = (f"{build.project}/{build.module}", " ".join(build.archs) or "emulated", build.platform)
     out.print(f"  {mark} {'  '.join(words)}  {spell_size(build.size)}  {fits}", soft_wrap=True)
     for problem in build.problems:
         out.print(f"    {problem}", markup=False, soft_wrap=True)

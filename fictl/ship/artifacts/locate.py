@@ -37,50 +37,46 @@ def locate(
         return _local(here, folder)
     if sha256:
         return _remote(name, sha256, repositories)
-    newest = _Newest(repositories, note)
+    newest, refused = _Newest(repositories, note), []
     for entry in newest.of(name):
         if here and (here.snapshot.created, here.snapshot.sha256) >= (entry.created, entry.sha256):
             break
         try:
-            return _as_indexed(entry, _remote(name, entry.sha256, repositories))
-        except (NowhereError, BadAnswer) as error:
-            note(f"{entry.name}@{entry.sha256[:12]} is passed over: {error}")
-            newest.reasons.append(("", str(error)))
+            return _remote(name, entry.sha256, repositories, entry.created)
+        except NowhereError as error:
+            note(f"{entry.name}@{entry.sha256[:12]} is passed over: {error.message}")
+            refused.append(error)
     if here:
         return _local(here, folder)
-    reasons = [(url, reason) for url, reason in newest.reasons if url]
-    passed = next((reason for url, reason in newest.reasons if not url), "")
-    if passed:
-        raise FictlError(f"no snapshot {name} can be used: {passed}")
-    raise NowhereError(f"a snapshot {name}", reasons)
+    if refused:
+        raise FictlError(f"no snapshot {name} can be used: {refused[0].message}", refused[0].hint)
+    raise NowhereError(f"a snapshot {name}", newest.reasons)
 
 
 def _local(here: Signed, folder: ArtifactsFolder) -> Located:
     return Located(here, here.require_trusted(str(folder.root)))
 
 
-def _remote(name: str, sha256: str, repositories: Repositories) -> Located:
+def _remote(name: str, sha256: str, repositories: Repositories, created: str = "") -> Located:
     path = path_of(name, sha256)
+    hints: list[str] = []
 
     def ask(bucket: Bucket) -> Located:
         signed = read_signed(bucket, path)
+        if created not in ("", signed.snapshot.created):
+            text = f"{INDEX} says that it was made {created}, it says {signed.snapshot.created}"
+            raise BadAnswer(text)
         try:
             return Located(signed, signed.require_trusted(bucket.url), bucket.url)
         except Untrusted as error:
-            # Another repository may have its signature.
+            hints.append(error.hint)  # Another repository may have its signature.
             raise BadAnswer(error.message) from error
 
-    return repositories.first(f"the snapshot {name}@{sha256[:12]}", ask)
-
-
-def _as_indexed(entry: Indexed, located: Located) -> Located:
-    """Refuse an index that calls an old snapshot new."""
-    if located.signed.snapshot.created != entry.created:
-        raise BadAnswer(
-            f"{INDEX} says that it was made {entry.created}, it says "
-            f"{located.signed.snapshot.created}"
-        )
-    return located
+    try:
+        return repositories.first(f"the snapshot {name}@{sha256[:12]}", ask)
+    except NowhereError as error:
+        error.hint = next(iter(hints), "")
+        raise
 
 
 class _Newest:

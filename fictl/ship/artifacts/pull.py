@@ -139,7 +139,9 @@ def _bring(
 ) -> tuple[Missing, ...]:
     size = sum(map(_size, absent))
     _require_space(folder.root, size)
-    origin = {"url": located.url or str(folder.root), "key": located.verdict.name}
+    verdict = located.verdict
+    url = located.url or folder.root.as_uri()
+    origin = {"url": url, "key": verdict.name, "key_id": verdict.key_id}
     files = sum(len(document.manifest.files) for document in absent)
     where = " ".join(bucket.url for bucket in repositories.buckets)
     observer.planned(f"pulling {located.signed.snapshot.name} from {where}", files, size)

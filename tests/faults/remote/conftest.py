@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
@@ -21,7 +25,10 @@ from fictl.trust.secret_key import SecretKey
 from ...servers.old_s3 import OldS3, old_s3_server
 from ...servers.proxy import Proxy, proxy_of
 from ...servers.seaweed import ACCESS_KEY, BUCKET, SECRET_KEY, Seaweed
+from .killing import Forks
 
+_SOURCE = Path(__file__).parents[2] / "servers" / "connections.c"
+_UNSHARE = ["unshare", "--user", "--map-root-user", "--net"]
 DOCUMENT = re.compile(r"builds/.*-[0-9a-f]{64}\.json")
 
 
@@ -287,3 +294,56 @@ def elsewhere(
 def empty_cache(path: str | os.PathLike[str]) -> dict[str, str]:
     """The variable that makes a folder the cache of another machine."""
     return {"FICTL_WORKSPACE_BASE": str(path)}
+
+
+@pytest.fixture
+def forks(start, tmp_path):
+    folder = tmp_path / "forks"
+    folder.mkdir()
+    process = start(str(Path(__file__).with_name("forked.py")), str(folder))
+    yield Forks(process, folder)
+    process.kill()
+    process.communicate()
+
+
+@pytest.fixture(scope="session")
+def noter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that notes what a process connects to."""
+    library = tmp_path_factory.mktemp("connections") / "connections.so"
+    compiler = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
+    if compiler is None:
+        pytest.skip("needs a C compiler")
+    argv = [compiler, "-O1", "-shared", "-fPIC", "-Wall", "-Werror", str(_SOURCE), "-ldl"]
+    subprocess.run([*argv, "-o", str(library)], check=True)
+    return library
+
+
+@pytest.fixture
+def connections(noter, tmp_path, monkeypatch):
+    """What the commands of this test connect to, and the names that they ask for."""
+    log = tmp_path / "connections"
+    monkeypatch.setenv("LD_PRELOAD", str(noter))
+    monkeypatch.setenv("NOTED_CONNECTIONS", str(log))
+    return lambda: log.read_text().splitlines() if log.exists() else []
+
+
+@pytest.fixture
+def without_a_network(tmp_path):
+    """Run the command line where there is no interface, not even the loopback one."""
+    if subprocess.run([*_UNSHARE, "true"], capture_output=True).returncode:
+        pytest.skip("needs user and network namespaces: unshare is refused here")
+
+    def run(*words: str, **changes: str) -> tuple[int, str, float]:
+        began = time.monotonic()
+        done = subprocess.run(
+            [*_UNSHARE, sys.executable, "-m", "fictl", *words],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **changes},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        text = done.stdout + done.stderr
+        assert "Traceback" not in text
+        return done.returncode, text, time.monotonic() - began
+
+    return run

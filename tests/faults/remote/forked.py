@@ -53,10 +53,12 @@ def _import_what_jobs_import() -> None:
     from fictl.jit.compile import compile_plan
     from fictl.jit.prefetch import prefetch
     from fictl.jit.remote.send_entry import send
+    from fictl.ship.artifacts.pull import pull
+    from fictl.ship.artifacts.push import push
     from fictl.trust.secret_key import SecretKey
 
-    assert all((build, compile_plan, prefetch, send))
-    assert application(("build", "cache"))
+    assert all((build, compile_plan, prefetch, pull, push, send))
+    assert application(("artifacts", "build", "cache"))
     assert SecretKey.generate().public
 
 

@@ -2,74 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-from concurrent.futures import Future
-from pathlib import Path
-
 import pytest
 
 from fictl.jit.store.staging import STAGING
 from fictl.trust.secret_key import SecretKey
 
-from ...servers.proxy import around
 from .conftest import DOCUMENT
+from .killing import KILLED, killed_at_request, spread
 from .test_poison import sign_again
 from .test_races import assert_whole
-
-_POINTS = 20
-_KILLED = -signal.SIGKILL
-
-
-class Forks:
-    """A process that runs commands in forks of its own; see forked.py."""
-
-    def __init__(self, process, folder: Path) -> None:
-        self._process, self._folder = process, folder
-
-    def begin(self, *words: str, die_at: int = 0, **variables: str) -> int:
-        """Start a command; its pid."""
-        job = {"words": words, "variables": variables, "die_at": die_at}
-        self._process.stdin.write(json.dumps(job) + "\n")
-        self._process.stdin.flush()
-        return int(self._process.stdout.readline())
-
-    def end(self) -> tuple[int, int]:
-        """The exit status of the command, and how many steps it took."""
-        line = self._process.stdout.readline()
-        assert line, self._process.stderr.read()
-        code, steps = json.loads(line)
-        output = (self._folder / "output").read_text()
-        assert "Traceback" not in output, output
-        assert code in {0, _KILLED}, output
-        return code, steps
-
-    def run(self, *words: str, die_at: int = 0, **variables: str) -> tuple[int, int]:
-        self.begin(*words, die_at=die_at, **variables)
-        return self.end()
-
-
-@pytest.fixture
-def forks(start, tmp_path):
-    folder = tmp_path / "forks"
-    folder.mkdir()
-    process = start(str(Path(__file__).with_name("forked.py")), str(folder))
-    yield Forks(process, folder)
-    process.kill()
-    process.communicate()
 
 
 @pytest.fixture
 def built(elsewhere) -> dict[str, str]:
     """The cache of a machine that has `twice`, which it has not sent."""
     return elsewhere()
-
-
-def _spread(steps: int) -> list[int]:
-    """The numbers of so many steps, spread over all."""
-    assert steps >= 5
-    return sorted({1 + number * (steps - 1) // (_POINTS - 1) for number in range(_POINTS)})
 
 
 def test_a_killed_push_to_a_folder_shows_whole_builds_alone(folder, built, sent, forks):
@@ -79,10 +26,10 @@ def test_a_killed_push_to_a_folder_shows_whole_builds_alone(folder, built, sent,
     folder.hold({})
     code, steps = forks.run(*push, **built)
     assert code == 0
-    for point in _spread(steps):
+    for point in spread(steps):
         folder.hold({})
         code, _ = forks.run(*push, die_at=point, **built)
-        assert code == _KILLED
+        assert code == KILLED
         _assert_shown_whole(folder)
         if point % 4 == 0:
             assert forks.run(*push, **built)[0] == 0
@@ -98,9 +45,9 @@ def test_a_killed_push_loses_nothing_that_was_there(folder, built, sent, forks):
     push = ("cache", "push", "twice")
     _, steps = forks.run(*push, **built)
     assert len(folder.names) > len(before)
-    for point in _spread(steps)[::4]:
+    for point in spread(steps)[::4]:
         folder.hold(before)
-        assert forks.run(*push, die_at=point, **built)[0] == _KILLED
+        assert forks.run(*push, die_at=point, **built)[0] == KILLED
         lost = {name for name, data in before.items() if folder.objects.get(name) != data}
         assert lost <= {name for name in before if name.endswith("/index.json")}
 
@@ -114,7 +61,7 @@ def test_a_push_killed_at_any_request_shows_whole_builds_alone(s3, built, forks)
     for number in range(requests):
         for when in ("before", "after"):
             s3.hold({})
-            assert _killed_at_request(s3, forks, number, when, push, built) == _KILLED
+            assert killed_at_request(s3, forks, number, when, push, **built) == KILLED
             _assert_shown_whole(s3)
     assert forks.run(*push, **built)[0] == 0
     assert_whole(s3)
@@ -127,7 +74,7 @@ def test_a_pull_killed_at_any_request_leaves_the_cache_whole(filled, forks, proj
     for number in range(requests):
         for when in ("before", "after"):
             _forget_builds(project)
-            assert _killed_at_request(filled, forks, number, when, pull, {}) == _KILLED
+            assert killed_at_request(filled, forks, number, when, pull) == KILLED
             _assert_cache_whole(project)
     assert forks.run(*pull)[0] == 0
     assert [entry.manifest.origin["url"] for entry in project.entries] == [filled.url]
@@ -140,7 +87,7 @@ def test_a_pull_killed_at_any_step_leaves_the_cache_whole(folder, sent, forks, p
     pull = ("build", "twice")
     code, steps = forks.run(*pull)
     assert code == 0
-    for point in _spread(steps):
+    for point in spread(steps):
         _forget_builds(project)
         code, _ = forks.run(*pull, die_at=point)
         _assert_cache_whole(project)
@@ -149,19 +96,6 @@ def test_a_pull_killed_at_any_step_leaves_the_cache_whole(folder, sent, forks, p
             assert project.staging == []
             assert len(project.entries) == 1
     assert compiles() == 0
-
-
-def _killed_at_request(remote, forks, number, when, words, variables) -> int:
-    pid: Future[int] = Future()
-
-    def die() -> None:
-        os.kill(pid.result(timeout=60), signal.SIGKILL)
-
-    remote.proxy.fail(around(**{when: die}), skip=number, times=1)
-    pid.set_result(forks.begin(*words, **variables))
-    code, _ = forks.end()
-    remote.proxy.heal()
-    return code
 
 
 def _assert_shown_whole(remote) -> None:

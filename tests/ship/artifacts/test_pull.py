@@ -57,7 +57,7 @@ def _files(folder: ArtifactsFolder) -> list[str]:
 
 
 def test_builds_come_whole_with_their_origin(
-    pushed, get: Get, machine, build, watch: Watch
+    pushed, get: Get, machine, key: SecretKey, watch: Watch
 ) -> None:
     signed = pushed()
     pulled = get()
@@ -66,7 +66,8 @@ def test_builds_come_whole_with_their_origin(
     for one in signed.snapshot.documents:
         entry = machine.entry(one)
         assert entry is not None
-        assert entry.manifest.origin == {"url": pulled.url, "key": "ci"}
+        origin = {"url": pulled.url, "key": "ci", "key_id": key.id}
+        assert entry.manifest.origin == origin
     assert machine.newest("2026.11").snapshot == signed.snapshot
     assert watch.bytes == pulled.size == signed.snapshot.size
     ((doing, files, size),) = watch.planned_
@@ -182,6 +183,7 @@ def test_a_stranger_is_not_believed(
     with pytest.raises(FictlError, match="is signed by key") as caught:
         get()
     assert "not among the trusted ones" in caught.value.message
+    assert "fictl trust add NAME KEY" in caught.value.hint
     assert not machine.root.exists()
 
 
