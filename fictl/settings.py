@@ -353,6 +353,11 @@ SETTINGS: tuple[Setting[Any], ...] = tuple(
 )
 
 
+def of_other_programs() -> int:
+    """Return a hash of the whole environment: packages read what they like of it."""
+    return hash(frozenset(os.environ.items()))
+
+
 def unreadable() -> list[str]:
     """List the problems in values of fictl's own settings, including unused ones."""
     problems = []

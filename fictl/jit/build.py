@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,22 +49,30 @@ def ensure(
     observer: BuildObserver | None = None,
     cores: int | None = None,
     exact: bool = False,
+    asked: Sequence[str] | None = None,
 ) -> BuildOutcome:
     """Build for `archs`, or for the environment's or GPUs' targets, unless a store has the build.
 
     `exact`: for these targets and no others, unless this machine cannot compile.
+    `asked`: why the remotes, which were asked a moment ago, have no build; None: ask them.
     """
     watch = observer or LogObserver()
     for _ in range(_TRIES):
         try:
-            return _ensure_once(spec.aimed_at(archs), archs, watch, cores, exact)
+            return _ensure_once(spec.aimed_at(archs), archs, watch, cores, exact, asked)
         except SourcesChanged:
+            asked = None
             watch.note(f"{spec.name}: sources changed while they were compiled; building again")
     raise FictlError(f"{spec.name}: its sources keep changing", "save them and build again")
 
 
 def _ensure_once(
-    spec: ModuleSpec, archs: tuple[Arch, ...], watch: BuildObserver, cores: int | None, exact: bool
+    spec: ModuleSpec,
+    archs: tuple[Arch, ...],
+    watch: BuildObserver,
+    cores: int | None,
+    exact: bool,
+    asked: Sequence[str] | None,
 ) -> BuildOutcome:
     lookup = look_up(spec, archs, exact)
     _note_dropped_targets(lookup, watch, exact)
@@ -71,16 +80,16 @@ def _ensure_once(
         return BuildOutcome(lookup.entry, compiled=False, targets=lookup.targets)
     if not remotes.are_set():
         lookup.require_compilers()  # Before the lock: there is nothing to wait for.
-    asked, store = time.time(), store_for(spec)
+    began, store = time.time(), store_for(spec)
     with locked(lookup, store, watch):
         if entry := lookup.stored():
             return BuildOutcome(entry, compiled=False, targets=lookup.targets)
-        outcome, reasons = _pulled(lookup, store)
+        outcome, reasons = _pulled(lookup, store, asked)
         if outcome is not None:
             return outcome
         compilers, targets = lookup.require_compilers(reasons)
         plan = _with_runtime(make_plan(spec, lookup.recipe, targets, compilers), watch)
-        raise_failure_since(asked, spec.name, store.module_dir(spec.project, spec.name), plan.keys)
+        raise_failure_since(began, spec.name, store.module_dir(spec.project, spec.name), plan.keys)
         entry = compile_plan(plan, store, watch, cores)
     if remotes.is_written():
         from fictl.jit.remote.sender import send_later
@@ -89,10 +98,12 @@ def _ensure_once(
     return BuildOutcome(entry, compiled=True, targets=targets, why=recorded_summary(entry))
 
 
-def _pulled(lookup: Lookup, store: Store) -> tuple[BuildOutcome | None, list[str]]:
-    """Ask the remotes, if there are any; return also why they have no build to use."""
-    if not remotes.are_set():
-        return None, []
+def _pulled(
+    lookup: Lookup, store: Store, asked: Sequence[str] | None
+) -> tuple[BuildOutcome | None, Sequence[str]]:
+    """Ask the remotes, if there are any to ask; return also why they have no build to use."""
+    if asked is not None or not remotes.are_set():
+        return None, asked or ()
     from fictl.jit.remote.pull import pull  # Only here: it imports clients and keys.
 
     pulled = pull(lookup, store)

@@ -12,7 +12,8 @@ from fictl.jit.emulated_runtime import runtime_spec
 from fictl.jit.lookup import look_up
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.progress import LogObserver
-from fictl.jit.remote.pull import Pulled, pull
+from fictl.jit.remote.answer import Pulled
+from fictl.jit.remote.pull import pull
 from fictl.jit.store.lock import is_held
 from fictl.jit.store.stores import writable_store
 

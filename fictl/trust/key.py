@@ -14,6 +14,7 @@ from fictl.user_file import read_text
 ALGORITHM = b"Ed"
 ID_BYTES = 8
 LARGEST = 1 << 14  # No file of minisign is longer.
+_LONGEST_PUBLIC = 60
 _COMMENT = "untrusted comment: "
 
 
@@ -63,9 +64,13 @@ def decoded(line: str, what: str, begins: str, size: int) -> bytes:
         data = b""
     # Why to encode again: base64 has several spellings of the same bytes.
     if len(data) != size or base64.b64encode(data).decode() != line:
-        raise InvalidValue(
-            f"{shown(line)!r} is not {what}", f"minisign's begin with {begins} and are base64"
+        # Why not a long one: it may be a secret key.
+        text = (
+            repr(shown(line))
+            if len(line) <= _LONGEST_PUBLIC
+            else f"a text of {len(line)} characters"
         )
+        raise InvalidValue(f"{text} is not {what}", f"minisign's begin with {begins} in base64")
     return data
 
 

@@ -156,7 +156,7 @@ from fictl.builds.building import specs_of
 from fictl.jit.prefetch import prefetch
 specs = specs_of([])
 assert len(specs) >= 40, len(specs)
-client = from_url(os.environ["FICTL_REMOTE"], client_options={{"allow_http": True}})
+client = from_url(os.environ["FICTL_REMOTE"], client_options={"allow_http": True})
 
 def bare():
     start = time.perf_counter()

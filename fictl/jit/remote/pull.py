@@ -6,13 +6,14 @@ full disk, are errors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from fictl import settings
 from fictl.errors import FictlError, NotInstalled
 from fictl.jit.lookup import Lookup
 from fictl.jit.plan import build_key
 from fictl.jit.remote import remotes
+from fictl.jit.remote.answer import Pulled
 from fictl.jit.remote.bucket import BadAnswer, NotThere, RemoteFailed
 from fictl.jit.remote.catalog import Candidate, candidates, names_in
 from fictl.jit.remote.document import recipe_folder
@@ -28,27 +29,13 @@ from fictl.trust.keys_file import TrustedKey, trusted_keys
 _MOST_CANDIDATES = 32
 
 
-@dataclass
-class Pulled:
-    """The answer of all remotes: a build, where it is from, or for each remote why not."""
-
-    entry: Entry | None = None
-    by: str = ""
-    reasons: list[str] = field(default_factory=list)
-
-    @property
-    def why(self) -> str:
-        """Say where the build is from, as a reason like those of a compile."""
-        return f"fetched from {self.by}" if self.by else ""
-
-
 def pull(lookup: Lookup, store: Store, patient: bool = False, look_only: bool = False) -> Pulled:
     """Ask the remotes for a build that answers the lookup, and publish it in the store.
 
     patient: ask also what did not answer, or did not have it, a moment ago.
     look_only: fetch nothing; then only `by` says that there is a build, and where.
     """
-    answer = Pulled(reasons=list(remotes.silent()))
+    answer = Pulled(reasons=list(remotes.silent()), asked=True)
     if unshared_variant(lookup.recipe.device, lookup.recipe.flags.variant):
         return answer
     for url in remotes.urls():
@@ -59,7 +46,8 @@ def pull(lookup: Lookup, store: Store, patient: bool = False, look_only: bool = 
             answer.reasons.append(f"{hide_secrets(url)} {nothing}")
         except (RemoteFailed, NotInstalled) as error:
             answer.reasons.append(_in_full(error))
-            warn_once(f"{_in_full(error)}; it is not asked again for a minute")
+            if not settings.NO_DOWNLOAD.get():  # Who set that knows.
+                warn_once(f"{_in_full(error)}; it is not asked again for a minute")
     return answer
 
 
@@ -86,7 +74,7 @@ def _pulled(
         if not choices:
             remote.breaker.note_absent(folder)
             raise _Nothing("does not have it")
-        return _first(remote, _in_order(choices, lookup), lookup, None if look_only else store)
+        return _first(remote, choices, lookup, None if look_only else store)
     except BadAnswer as error:
         warn_once(f"{remote.url} is passed over: {error}")
         raise _Nothing(f"cannot be read: {error}") from None
@@ -102,7 +90,7 @@ def _first(
     keys = _keys()
     refusals: list[str] = []
     unfit: list[str] = []
-    for candidate in choices[:_MOST_CANDIDATES]:
+    for candidate in _in_order(choices, lookup, keys)[:_MOST_CANDIDATES]:
         try:
             taken = vouched(remote.bucket, candidate, keys)
             if reason := lookup.unfit(Entry(Path(remote.url), taken.document.manifest)):
@@ -134,10 +122,17 @@ def _keys() -> tuple[TrustedKey, ...]:
         return ()
 
 
-def _in_order(choices: list[Candidate], lookup: Lookup) -> list[Candidate]:
-    """Put first those of known keys, and of these the very build that would be compiled here."""
-    wanted = ""
+def _in_order(
+    choices: list[Candidate], lookup: Lookup, keys: tuple[TrustedKey, ...]
+) -> list[Candidate]:
+    """Put first those of known keys, and of these the very build that would be compiled here.
+
+    So it does not help to fill a folder with builds that nobody trusts.
+    """
+    wanted, known = "", {key.public.id for key in keys}
     if lookup.compilers and lookup.targets:
         identity = lookup.compilers.identity(lookup.recipe.libraries)
         wanted = build_key(identity, lookup.targets.archs, lookup.compilers.cudart)
-    return sorted(choices, key=lambda candidate: candidate.build != wanted)
+    return sorted(
+        choices, key=lambda choice: (known.isdisjoint(choice.keys), choice.build != wanted)
+    )

@@ -106,19 +106,9 @@ def _send(entry: Entry, base: Path) -> None:
         warn_once(f"builds are not sent to {remote.url}: {getattr(error, 'message', error)}")
 
 
-def forget() -> None:
-    """Open the remotes anew, as for other settings."""
-    _opened.cache_clear()
-
-
-@cache
-def _opened(url: str) -> Remote:
-    return Remote.at(url)
-
-
 def _nearest_writable() -> Remote | None:
     for url in remotes.urls():
-        remote = _opened(url)
+        remote = Remote.at(url)
         if remote.bucket.writable:
             return remote
     return None

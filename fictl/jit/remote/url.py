@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -62,7 +62,15 @@ def open_bucket(url: str) -> Bucket:
             f"{settings.NO_DOWNLOAD.name} forbids every request",
             f"unset {settings.NO_DOWNLOAD.name}, or ask on a machine with a network",
         )
-    return ObjectBucket(url.rstrip("/"))
+    return _client_of(url.rstrip("/"), settings.of_other_programs())
+
+
+@lru_cache(maxsize=64)
+def _client_of(url: str, environment: int) -> ObjectBucket:
+    """Return one client for a URL and the credentials in force: it keeps connections, and making
+    one reads the certificates of the machine.
+    """
+    return ObjectBucket(url)
 
 
 def _folder(url: str) -> FolderBucket:

@@ -48,14 +48,14 @@ def run(job: dict, output: int, counter: Path) -> None:
 
 def _import_what_jobs_import() -> None:
     """All but the client, which has threads once it is used."""
-    import fictl.builds.building
-    import fictl.jit.compile
-    import fictl.jit.prefetch
+    from fictl.builds.building import build
     from fictl.cli import application
+    from fictl.jit.compile import compile_plan
+    from fictl.jit.prefetch import prefetch
     from fictl.jit.remote.send_entry import send
     from fictl.trust.secret_key import SecretKey
 
-    assert send
+    assert all((build, compile_plan, prefetch, send))
     assert application(("build", "cache"))
     assert SecretKey.generate().public
 

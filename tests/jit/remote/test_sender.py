@@ -22,7 +22,6 @@ pytestmark = pytest.mark.usefixtures("url")
 @pytest.fixture(autouse=True)
 def _written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(settings.REMOTE_MODE.name, "write")
-    sender.forget()
 
 
 def done() -> bool:
