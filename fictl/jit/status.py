@@ -10,11 +10,14 @@ from fictl.arch import Arch
 from fictl.jit.sources import facts, locate
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.stores import Store
+from fictl.jit.store.this_platform import unfit
 
 
 @dataclass(frozen=True)
 class BuildStatus:
-    """`built` while all inputs of a build are unchanged, `stale` after an edit, else `no`."""
+    """`built` while all inputs of a build are unchanged, `stale` after an edit, else `no`; builds for
+    other platforms do not count.
+    """
 
     state: str
     archs: tuple[Arch, ...] = ()
@@ -24,7 +27,8 @@ class BuildStatus:
 def built(
     stores: Iterable[Store], project: str, module: str, folder: Path, include_dirs: tuple[Path, ...]
 ) -> BuildStatus:
-    entries = [entry for store in stores for entry in store.entries(project, module)]
+    stored = [entry for store in stores for entry in store.entries(project, module)]
+    entries = [entry for entry in stored if not unfit(entry.manifest.platform)]
     fresh = [entry for entry in entries if _unchanged(entry, folder, include_dirs)]
     if fresh:
         archs = {arch for entry in fresh for arch in entry.archs}

@@ -13,7 +13,7 @@ _HEADER = """
 #pragma once
 #include <cassert>
 inline const char* here() { return __FILE__; }
-inline const char* when() { return __DATE__ " " __TIME__; }
+inline const char* when() { return __DATE__ __TIME__ __TIMESTAMP__; }
 """
 _PLAIN = """
 #include "here.h"
@@ -67,7 +67,7 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(where, where);
 """
 _PARTS = {
     "plain": {"launcher.cu": _PLAIN, "here.h": _HEADER},
-    "unnamed": {"launcher.cu": _UNNAMED},
+    "unnamed": {"the launcher.cu": _UNNAMED},
     "instances": {"instances.cu": _INSTANCES, "launcher.cu": _CALLER},
     "hopper": {"launcher.cu": _HOPPER},
     "rendered": {"launcher.cu": _RENDERED},

@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from builds import BUILD, SPEC, checkout
-from sample import Pair, interleave, python, timed
 from servers.proxy import Proxy, proxy_of
 from servers.seaweed import ACCESS_KEY, SECRET_KEY, shared_seaweed
-from yardsticks import interpreter
+
+from builds import BUILD, SPEC, checkout
+from sample import Pair, interleave, python, timed
+from yardsticks import interpreter, process
 
 LATENCY = 0.02
 _TIMES = 9
@@ -303,6 +304,63 @@ def at_once(count: int = 64) -> Pair:
             return float(python(code, env))
 
         return interleave(ours, warm, 3)
+
+
+_SET = """
+import time
+start = time.perf_counter()
+from fictl.builds.building import build
+from fictl.jit.progress import LogObserver
+from fictl.jit import load
+from fictl.jit.store.entry import Entry
+from pathlib import Path
+made = build([], (), LogObserver())
+failed = [one.error for one in made if one.error]
+assert not failed, failed
+compiled = [one.module for one in made if one.compiled]
+for one in made:
+    load.load(Entry.read(Path(one.path)))
+print(len(made), len(compiled), time.perf_counter() - start)
+"""
+_PUSHED = """
+import json, time, subprocess, sys
+start = time.perf_counter()
+done = subprocess.run([sys.executable, "-m", "fictl", "cache", "push", "--json"], capture_output=True, text=True)
+seconds = time.perf_counter() - start
+assert done.returncode == 0, done.stdout + done.stderr
+print(seconds)
+"""
+
+
+def whole_set() -> tuple[Pair, Pair]:
+    """The second push of all modules, and a machine that has nothing until all are loaded.
+
+    The modules are built first, for both architectures of the project: minutes, unless a cache has them.
+    """
+    archs = {"FICTL_CUDA_ARCH_LIST": "8.0 9.0a"}
+    with team(latency=0) as shared:
+        home = {name: os.environ[name] for name in ("FICTL_WORKSPACE_BASE",) if name in os.environ}
+        builder = {**shared.env, **archs, "FICTL_REMOTE_MODE": "off"}
+        builder.pop("FICTL_WORKSPACE_BASE")
+        python(_SET, {**builder, **home})
+        ci = {**builder, **home, "FICTL_REMOTE_MODE": "write"}
+        python(_PUSHED, ci)
+        shared.proxy.latency = LATENCY
+        shared.proxy.forget()
+        again = float(python(_PUSHED, ci))
+        _require(shared.proxy.count("^PUT .*blobs/") == 0, "a blob was sent again")
+        nowhere = str(shared.folder / "no-compilers")
+
+        def cold() -> float:
+            env = shared.machine("cold", **archs, FICTL_DISABLE_JIT="1", FICTL_NVCC=nowhere)
+            count, compiled, seconds = python(_SET, env).split()
+            _require(int(count) >= 40 and compiled == "0", f"{count} modules, {compiled} compiled")
+            return float(seconds)
+
+        return (
+            _paired([(again, LATENCY)]),
+            interleave(cold, lambda: process([sys.executable, "-c", "import torch"]), 3),
+        )
 
 
 def _paired(pairs: list[tuple[float, float]]) -> Pair:

@@ -13,6 +13,7 @@ from fictl.jit.lookup import Lookup, look_up
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.store.entry import Corrupt, Entry
 from fictl.jit.store.stores import stores
+from fictl.jit.store.this_platform import unfit
 from fictl.paths import cache_root
 
 # Aspects that are reported as unchanged if no change is of these kinds.
@@ -106,6 +107,8 @@ def _unfit(entry: Entry) -> str:
         entry.verify(everything=True)
     except Corrupt as error:
         return f"the build is corrupt: {error}"
+    if reason := unfit(entry.manifest.platform):
+        return f"the build cannot be loaded here: {reason}"
     return f"it was built for {' '.join(entry.manifest.archs)}, and no GPU here runs that"
 
 

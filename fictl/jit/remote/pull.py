@@ -19,6 +19,8 @@ from fictl.jit.remote.catalog import Candidate, candidates, names_in
 from fictl.jit.remote.document import recipe_folder
 from fictl.jit.remote.fetch import NotTrusted, fetched, vouched
 from fictl.jit.remote.remote import Remote
+from fictl.jit.remote.sender import copy_later
+from fictl.jit.remote.vouched import Vouched
 from fictl.jit.store.entry import Entry, Newer
 from fictl.jit.store.shareable import unshared_variant
 from fictl.jit.store.stores import Store
@@ -38,17 +40,29 @@ def pull(lookup: Lookup, store: Store, patient: bool = False, look_only: bool = 
     answer = Pulled(reasons=list(remotes.silent()), asked=True)
     if unshared_variant(lookup.recipe.device, lookup.recipe.flags.variant):
         return answer
+    nearer: list[Remote] = []
     for url in remotes.urls():
         try:
-            answer.entry, answer.by = _pulled(Remote.at(url), lookup, store, patient, look_only)
+            remote = Remote.at(url)
+            answer.entry, taken = _pulled(remote, lookup, store, patient, look_only)
+            answer.by = f"{remote.url}, {taken.by}"
+            _copy_to(nearer, answer.entry, taken)
             break
         except _Nothing as nothing:
+            nearer.append(remote)
             answer.reasons.append(f"{hide_secrets(url)} {nothing}")
         except (RemoteFailed, NotInstalled) as error:
             answer.reasons.append(_in_full(error))
             if not settings.NO_DOWNLOAD.get():  # Who set that knows.
                 warn_once(f"{_in_full(error)}; it is not asked again for a minute")
     return answer
+
+
+def _copy_to(nearer: list[Remote], entry: Entry | None, taken: Vouched) -> None:
+    """Let the nearest remote that can be written have the build, too, if own builds are sent."""
+    writable = [remote for remote in nearer if remote.bucket.writable]
+    if writable and entry and remotes.is_written():
+        copy_later(writable[0], entry, taken)
 
 
 def _in_full(error: FictlError) -> str:
@@ -61,7 +75,7 @@ class _Nothing(Exception):
 
 def _pulled(
     remote: Remote, lookup: Lookup, store: Store, patient: bool, look_only: bool
-) -> tuple[Entry | None, str]:
+) -> tuple[Entry | None, Vouched]:
     folder = recipe_folder(lookup.spec.project, lookup.spec.name, lookup.recipe.key)
     if patient:
         remote.breaker.forget()
@@ -85,7 +99,7 @@ def _pulled(
 
 def _first(
     remote: Remote, choices: list[Candidate], lookup: Lookup, store: Store | None
-) -> tuple[Entry | None, str]:
+) -> tuple[Entry | None, Vouched]:
     """Take the first candidate that fits, is trusted and is whole; warn about what is not."""
     keys = _keys()
     refusals: list[str] = []
@@ -104,9 +118,7 @@ def _first(
         except (BadAnswer, NotTrusted) as error:
             refusals.append(str(error))
         else:
-            by = f"{remote.url}, {taken.by}"
-            logger().debug("%s/%s: fetched from %s", lookup.spec.project, lookup.spec.name, by)
-            return entry, by
+            return entry, taken
     for refusal in dict.fromkeys(refusals):
         warn_once(f"a build at {remote.url} is passed over: {refusal}")
     if refusals:

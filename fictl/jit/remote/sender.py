@@ -7,47 +7,59 @@ import os
 import queue
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from fictl.errors import FictlError
 from fictl.jit.remote import remotes
 from fictl.jit.remote.bucket import BadAnswer, RemoteFailed
 from fictl.jit.remote.mark import require_ours
-from fictl.jit.remote.push import key_for
+from fictl.jit.remote.push import key_for, push
 from fictl.jit.remote.remote import Remote
 from fictl.jit.remote.send_entry import send, unsendable
+from fictl.jit.remote.vouched import Vouched
 from fictl.jit.store.entry import Entry, Unusable
+from fictl.jit.store.use import keeping
 from fictl.log import logger, warn_once
+from fictl.trust.keys_file import trusted_keys
 
 JOIN_SECONDS = 10.0
 
 
 def send_later(entry: Entry, base: Path) -> None:
     """Send a build that was just made to the nearest remote that can be written."""
-    of_process().add(entry, base)
+    of_process().add(partial(_send, entry, base))
+
+
+def copy_later(remote: Remote, entry: Entry, taken: Vouched) -> None:
+    """Give a build, which a farther remote had, to a nearer one: with the signature that it has."""
+    of_process().add(partial(_guarded, remote, partial(_copy, remote, entry, taken)))
 
 
 @dataclass
 class Sender:
     """One thread that sends; the process waits for it at its end, not longer than `JOIN_SECONDS`."""
 
-    jobs: queue.SimpleQueue[tuple[Entry, Path]] = field(default_factory=queue.SimpleQueue)
+    jobs: queue.SimpleQueue[Callable[[], None]] = field(default_factory=queue.SimpleQueue)
     left: int = 0
+    pid: int = field(default_factory=os.getpid)
     idle: threading.Condition = field(default_factory=threading.Condition)
 
     def start(self) -> None:
         threading.Thread(target=self._run, name="fictl sender", daemon=True).start()
         atexit.register(self.join)
 
-    def add(self, entry: Entry, base: Path) -> None:
+    def add(self, job: Callable[[], None]) -> None:
         with self.idle:
             self.left += 1
-        self.jobs.put((entry, base))
+        self.jobs.put(job)
 
     def join(self, seconds: float = JOIN_SECONDS) -> bool:
         """Wait until all is sent; False if time ran out, which loses nothing but the sending."""
+        if self.pid != os.getpid():
+            return True  # A fork, where the thread is not.
         ends = time.monotonic() + seconds
         with self.idle:
             while self.left and (rest := ends - time.monotonic()) > 0:
@@ -61,9 +73,9 @@ class Sender:
 
     def _run(self) -> None:
         while True:
-            entry, base = self.jobs.get()
+            job = self.jobs.get()
             try:
-                _send(entry, base)
+                job()
             except Exception as error:
                 warn_once(f"builds are not sent: {getattr(error, 'message', '') or error}")
             finally:
@@ -93,12 +105,28 @@ def _send(entry: Entry, base: Path) -> None:
     if remote is None:
         warn_once("builds are not sent: no remote of FICTL_REMOTE can be written")
         return
+    _guarded(remote, partial(_send_to, remote, entry, base))
+
+
+def _send_to(remote: Remote, entry: Entry, base: Path) -> None:
+    key = key_for(remote.bucket)
+    require_ours(remote.bucket)
+    send(remote.bucket, entry, base, key)
+
+
+def _copy(remote: Remote, entry: Entry, taken: Vouched) -> None:
+    if taken.signature or remote.bucket.is_own():
+        require_ours(remote.bucket)
+        with keeping(entry.path):
+            push(remote.bucket, taken, entry.path, trusted_keys())
+
+
+def _guarded(remote: Remote, action: Callable[[], object]) -> None:
+    """Write to a remote, unless it is down; a failure is one warning."""
     if remote.breaker.reason():
         return  # It was said when it failed.
     try:
-        key = key_for(remote.bucket)
-        require_ours(remote.bucket)
-        send(remote.bucket, entry, base, key)
+        action()
     except RemoteFailed as error:
         remote.breaker.trip(error)
         warn_once(f"builds are not sent: {error.message}")

@@ -56,6 +56,29 @@ def test_what_was_fetched_is_not_sent_again(
     assert {path: path.stat().st_mtime_ns for path in place.rglob("*")} == before
 
 
+def test_a_nearer_remote_gets_what_a_farther_one_had(
+    answer: Callable[..., JitSpec],
+    place: Path,
+    key: SecretKey,
+    elsewhere,
+    url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ensure(answer())
+    done()
+    near = tmp_path / "near"
+    near.mkdir()
+    near.chmod(0o775)
+    monkeypatch.setenv(settings.REMOTE.name, f"file://{near} {url}")
+    monkeypatch.delenv(settings.SIGNING_KEY.name)  # The signature is the builder's.
+    elsewhere()
+    assert ensure(answer()).why == f"fetched from {url}, signed by ci"
+    assert done()
+    elsewhere("third")
+    assert ensure(answer()).why == f"fetched from file://{near}, signed by ci"
+
+
 def test_without_a_key_one_warning_says_so(
     answer: Callable[..., JitSpec], place: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -108,7 +131,7 @@ def test_a_process_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch, answe
     import threading
 
     stuck = threading.Event()
-    monkeypatch.setattr(sender, "_send", lambda *_: stuck.wait())
+    monkeypatch.setattr(sender, "_send", lambda *_: stuck.wait(60))
     ensure(answer())
     start = time.monotonic()
     assert not sender.of_process().join(0.2)
