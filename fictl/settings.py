@@ -16,6 +16,7 @@ from fictl.sharing_settings import (
     ARTIFACTS_DIR,
     ARTIFACTS_DOWNLOAD_THREADS,
     ARTIFACTS_REPOSITORY,
+    GPU_LOCK_DIR,
     LOCKED,
     NO_DOWNLOAD,
     REMOTE,
@@ -28,7 +29,7 @@ from fictl.sharing_settings import (
 
 __all__ = ["CONFIG", "SETTINGS", "XDG_CONFIG_HOME", "Setting", "file_in_use", "unknown"]
 __all__ += ["ARTIFACTS_CHECKSUM_DISABLED", "ARTIFACTS_DIR", "ARTIFACTS_DOWNLOAD_THREADS"]
-__all__ += ["ARTIFACTS_REPOSITORY", "LOCKED"]
+__all__ += ["ARTIFACTS_REPOSITORY", "GPU_LOCK_DIR", "LOCKED"]
 __all__ += ["NO_DOWNLOAD", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
 __all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
 
@@ -353,13 +354,6 @@ SOURCE_DATE_EPOCH: Setting[int | None] = Setting(
 )
 CUDA_VISIBLE_DEVICES = Setting(
     "CUDA_VISIBLE_DEVICES", "text", str, "", "the driver's own: the GPUs that a process may use"
-)
-GPU_LOCK_DIR: Setting[Path | None] = Setting(
-    "FICTL_GPU_LOCK_DIR",
-    "path",
-    values.path,
-    None,
-    "where all users of the GPUs lock them; unset: /run/lock, or what else all can write",
 )
 
 SETTINGS: tuple[Setting[Any], ...] = tuple(

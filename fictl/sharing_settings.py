@@ -1,4 +1,6 @@
-"""Settings of what machines share: remotes, keys, downloads, artifacts. Others read them from settings.py."""
+"""Settings of what users and machines share: remotes, keys, artifacts, GPUs. Others read them
+from settings.py.
+"""
 
 from __future__ import annotations
 
@@ -86,4 +88,11 @@ LOCKED = Setting(
     values.boolean,
     False,
     "load only builds that fictl.lock names, of the modules in it; FICTL_DISABLE_JIT implies it",
+)
+GPU_LOCK_DIR: Setting[Path | None] = Setting(
+    "FICTL_GPU_LOCK_DIR",
+    "path",
+    values.path,
+    None,
+    "where all users of the GPUs lock them; unset: /run/lock, or what else all can write",
 )

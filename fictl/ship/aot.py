@@ -61,7 +61,7 @@ def ship(
 
     A build for more architectures than asked for is used only where nothing can compile.
     """
-    refuse_variant()
+    refuse_unshared_variant()
     store = _open(out.absolute())
     built = building.build(names, archs, observer, exact=True)
     results = tuple(_copied(store, module) for module in built)
@@ -69,7 +69,7 @@ def ship(
     return Shipped(store.root, results, replaced, tuple(_kept(store, results)))
 
 
-def refuse_variant() -> None:
+def refuse_unshared_variant() -> None:
     """Refuse settings that ask for builds which only this machine can use, before any compile."""
     device = settings.DEVICE.get()
     variant = current_variant(device)

@@ -22,7 +22,7 @@ from fictl.jit.store.entry import Corrupt, Entry, sha256
 from fictl.jit.store.shareable import unshareable
 from fictl.jit.store.use import keeping
 from fictl.project import Project
-from fictl.ship.aot import refuse_variant
+from fictl.ship.aot import refuse_unshared_variant
 from fictl.ship.artifacts.folder import ArtifactsFolder, is_same
 from fictl.ship.artifacts.names import checked_name
 from fictl.ship.artifacts.signed import Signed
@@ -68,7 +68,7 @@ def freeze(
     A module that fails leaves the folder as it was.
     """
     checked_name(name)
-    refuse_variant()
+    refuse_unshared_variant()
     built = tuple(building.build(ops, archs, observer, exact=True))
     if not built or any(module.error for module in built):
         return Frozen(folder.root, built)
