@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,14 +32,16 @@ def vouched(bucket: Bucket, candidate: Candidate, keys: tuple[TrustedKey, ...]) 
     own = not known and bucket.is_own(candidate.name)
     if not known and not own:
         raise NotTrusted(_stranger(candidate))
-    data = bucket.read(candidate.name, LARGEST)
+    with ThreadPoolExecutor(1) as pool:  # At once: each is a round trip.
+        signatures = [pool.submit(_signature, bucket, candidate, key_id) for key_id in known]
+        data = bucket.read(candidate.name, LARGEST)
     if hashlib.sha256(data).hexdigest() != candidate.sha256:
         raise BadAnswer(f"{candidate.name} has other bytes than its name says")
     if own:
         return Vouched(_document(candidate, data))
     verdicts = []
-    for key_id in known:
-        signature = _signature(bucket, candidate, key_id)
+    for key_id, answer in zip(known, signatures, strict=True):
+        signature = answer.result()
         verdict = judge(data, signature, keys, [candidate.project], candidate.comment)
         if verdict.is_trusted:
             return Vouched(_document(candidate, data), verdict.name, key_id, signature)
