@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from fictl.jit.remote.bucket import BadAnswer, Bucket
+from fictl.jit.remote.bucket import BadAnswer, Bucket, NotThere
 from fictl.jit.remote.catalog import Candidate
 from fictl.jit.remote.document import LARGEST, Document, read_document
 from fictl.jit.remote.vouched import Vouched
@@ -39,14 +39,18 @@ def vouched(bucket: Bucket, candidate: Candidate, keys: tuple[TrustedKey, ...]) 
         raise BadAnswer(f"{candidate.name} has other bytes than its name says")
     if own:
         return Vouched(_document(candidate, data))
-    verdicts = []
+    refusals = []
     for key_id, answer in zip(known, signatures, strict=True):
-        signature = answer.result()
+        try:
+            signature = answer.result()
+        except (NotThere, BadAnswer) as error:  # Another key's may be whole.
+            refusals.append(f"{error} is missing" if isinstance(error, NotThere) else str(error))
+            continue
         verdict = judge(data, signature, keys, [candidate.project], candidate.comment)
         if verdict.is_trusted:
             return Vouched(_document(candidate, data), verdict.name, key_id, signature)
-        verdicts.append(verdict)
-    raise NotTrusted(verdicts[0].text)
+        refusals.append(verdict.text)
+    raise NotTrusted(refusals[0])
 
 
 def fetched(bucket: Bucket, taken: Vouched, store: Store) -> Entry:

@@ -54,7 +54,10 @@ def pull(lookup: Lookup, store: Store, patient: bool = False, look_only: bool = 
         except (RemoteFailed, NotInstalled) as error:
             answer.reasons.append(_in_full(error))
             if not settings.NO_DOWNLOAD.get():  # Who set that knows.
-                warn_once(f"{_in_full(error)}; it is not asked again for a minute")
+                here_only = isinstance(error, RemoteFailed) and error.here_only
+            warn_once(
+                _in_full(error) + ("" if here_only else "; it is not asked again for a minute")
+            )
     return answer
 
 

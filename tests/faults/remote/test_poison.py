@@ -96,6 +96,19 @@ def test_a_broken_signature_is_a_miss(filled, refused, change):
     refused(filled.url)
 
 
+@pytest.mark.parametrize("garbage", [b"", b"not a signature", b"\xff", b" " * (1 << 15)])
+def test_a_broken_signature_does_not_hide_another_key_s(filled, fictl_, pulled, keys, garbage):
+    """Two trusted keys have signed; whatever becomes of one signature, the other one counts."""
+    second = SecretKey.generate()
+    keys.trust(second, "second")
+    data = filled.read(filled.manifest)
+    broken = filled.signature
+    write_signed(filled, filled.manifest, data, second, read_document(data).comment)
+    filled.write(broken, garbage)
+    assert fictl_("build", "twice").code == 0
+    assert pulled().manifest.origin["key"] == "second"
+
+
 def test_an_unsigned_build_is_a_miss(filled, refused):
     filled.delete(filled.signature)
     refused("not signed")
