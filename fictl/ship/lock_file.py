@@ -154,14 +154,7 @@ def locked_by(name: str, path: Path, root: Path | None) -> Signed:
         wanted, sha256 = split(name)
     else:
         wanted, sha256 = _usual(path, folder), ""
-    signed = folder.newest(wanted, sha256)
-    if signed is None:
-        raise UsageError(
-            f"{folder.root} has no snapshot {name or wanted}",
-            f"fictl artifacts build {wanted} makes it, fictl artifacts pull {wanted} brings it",
-        )
-    signed.require_trusted(str(folder.root))
-    return signed
+    return folder.require(wanted, sha256)
 
 
 def _usual(path: Path, folder: ArtifactsFolder) -> str:

@@ -106,6 +106,17 @@ class ArtifactsFolder:
         fitting = (one for one in self.snapshots() if one.snapshot.name == name)
         return next((one for one in fitting if sha256 in ("", one.snapshot.sha256)), None)
 
+    def require(self, name: str, sha256: str = "") -> Signed:
+        """Return that snapshot; raise where it is not here, or nobody trusted vouches for it."""
+        signed = self.newest(name, sha256)
+        if signed is None:
+            raise UsageError(
+                f"{self.root} has no snapshot {name}{f'@{sha256}' * bool(sha256)}",
+                f"fictl artifacts build {name} makes it, fictl artifacts pull {name} brings it",
+            )
+        signed.require_trusted(str(self.root))
+        return signed
+
     def place(self, document: Document) -> Path:
         it = document.manifest
         return self.store.recipe_dir(it.project, it.module, it.recipe) / it.build

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,23 @@ def test_a_dry_run_builds_nothing(fictl, tiny: Path) -> None:
     answer = fictl("artifacts", "build", "2026.11", "--dry-run", "--json")
     assert (answer.code, answer.document["schema"]) == (0, "fictl.artifacts.build/1")
     assert fictl("artifacts", "list", "--json").document["data"] == []
+
+
+def test_a_snapshot_has_a_bill_of_materials(fictl, sent: str, tmp_path: Path) -> None:
+    answer = fictl("artifacts", "sbom", "2026.11", "--json")
+    bill = answer.document["data"]["sbom"]
+    subject = bill["metadata"]["component"]
+    assert (subject["name"], subject["version"]) == ("2026.11", sent)
+    assert "elementwise.twice" in {component["name"] for component in bill["components"]}
+    out = tmp_path / "bill.json"
+    assert fictl("artifacts", "sbom", f"2026.11@{sent}", "--out", str(out)).code == 0
+    assert json.loads(out.read_text(encoding="utf-8")) == bill
+
+
+def test_a_snapshot_that_is_not_here_has_no_bill(fictl, sent: str) -> None:
+    answer = fictl("artifacts", "sbom", "2026.12", "--json")
+    assert answer.code == 2
+    assert "has no snapshot 2026.12" in answer.document["error"]["message"]
 
 
 def test_variants_with_paths_are_refused_before_they_are_built(
