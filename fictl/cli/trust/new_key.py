@@ -21,6 +21,7 @@ def command(
     file: Annotated[
         Path | None,
         typer.Argument(
+            metavar="FILE",
             help="Secret key's file; its public half goes to FILE.pub.  [default: ~/.config/fictl/signing.key]",
             show_default=False,
         ),
@@ -31,7 +32,7 @@ def command(
     """Make a pair of keys in minisign's format. The secret one signs what you send; it has no password."""
     from fictl.trust.new_key import default_path, new_key
 
-    pair = new_key((file or default_path()).expanduser(), dry_run)
+    pair = new_key((file or default_path()).expanduser().absolute(), dry_run)
     data = {"dry_run": dry_run, **pair.to_dict()}
     console.show(console.Result(data, lambda out: _view(out, pair, dry_run)))
 
