@@ -17,7 +17,7 @@ from fictl.jit.store.shareable import SHARED_VARIANTS
 from fictl.paths import data_root, own_folders
 
 # Part of the key of each object: those of other versions may hold paths.
-RULES = "paths/1"
+RULES = "paths/2"
 # Compilers take their folder's name from PWD, if that is true. The one of a build is a random one.
 HERE = "/proc/self/cwd"
 ENVIRONMENT = {"PWD": HERE}

@@ -13,6 +13,7 @@ import pytest
 from fictl.doctor.remote import clock, proxy, remote
 from fictl.jit.remote import breaker
 from fictl.jit.remote.breaker import Breaker
+from fictl.jit.remote.bucket import RemoteFailed
 from fictl.jit.remote.mark import MARK
 
 from ..servers.loopback import Exchange, Response, Server, serving
@@ -124,7 +125,8 @@ def test_one_that_hangs_costs_its_time_limit(server: Server, site: Site, finding
 
 
 def test_one_that_was_turned_off_a_moment_ago_says_so(server: Server, finding) -> None:
-    Breaker.of(f"{server.url}/builds").trip("it did not answer in time")
+    url = f"{server.url}/builds"
+    Breaker.of(url).trip(RemoteFailed(url, "it did not answer in time"))
     result = finding(remote)
     assert result.level == "warning"
     assert "not asked for a minute, since it did not answer in time" in result.text
