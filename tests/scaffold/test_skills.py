@@ -17,6 +17,7 @@ NAMES = [
     "port-kernel",
     "profile-kernel",
     "share-builds",
+    "work-offline",
     "write-solution",
 ]
 
