@@ -62,12 +62,13 @@ def lock_text(snapshot: Snapshot) -> str:
     )
 
 
-def write_lock(path: Path, snapshot: Snapshot) -> bool:
-    """Write the lock file; return False if it has this text already."""
+def write_lock(path: Path, snapshot: Snapshot, dry_run: bool = False) -> bool:
+    """Write the lock file, but not in a dry run; return False if it has this text already."""
     text = lock_text(snapshot)
     if os.path.isfile(path) and path.read_text(encoding="utf-8", errors="replace") == text:
         return False
-    write_text("--out", path, text)
+    if not dry_run:
+        write_text("--out", path, text)
     return True
 
 

@@ -9,7 +9,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.artifacts.options import Folder
-from fictl.cli.options import Json
+from fictl.cli.options import DryRun, Json
 from fictl.cli.outputs import writes_file
 from fictl.errors import FictlError
 from fictl.paths import friendly
@@ -47,6 +47,7 @@ def command(
         ),
     ] = None,
     folder: Folder = None,
+    dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Write fictl.lock: the hashes of all builds of a snapshot, the only ones to load with --locked."""
@@ -58,16 +59,17 @@ def command(
         _check(path)
         return
     signed = locked_by(name, path, folder)
-    changed = write_lock(path, signed.snapshot)
+    changed = write_lock(path, signed.snapshot, dry_run)
     snapshot = signed.snapshot
     data = {
+        "dry_run": dry_run,
         "path": str(path),
         "snapshot": snapshot.name,
         "sha256": snapshot.sha256,
         "builds": len(snapshot.documents),
         "changed": changed,
     }
-    done = "pins" if changed else "pinned already"
+    done = "pinned already" if not changed else "would pin" if dry_run else "pins"
     builds = counted(len(snapshot.documents), "build")
     text = f"{friendly(path)} {done} {snapshot.name}@{snapshot.sha256}: {builds}"
     console.show(console.Result(data, text))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.artifacts.options import as_url
-from fictl.cli.options import Json
+from fictl.cli.artifacts.options import as_url, done
+from fictl.cli.options import DryRun, Json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,6 +36,7 @@ def command(
             show_default=False,
         ),
     ] = None,
+    dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Copy snapshots with all their builds. Only what differs is copied; no key is needed."""
@@ -43,12 +44,13 @@ def command(
     from fictl.ship.artifacts.mirror import mirror
 
     with TransferBar(quiet=json) as bar:
-        result = mirror(as_url(source), as_url(target), names or [], bar)
+        result = mirror(as_url(source), as_url(target), names or [], bar, dry_run)
     errors = [result.error] if result.error else []
-    console.show(console.Result.among(errors, result.to_dict(), lambda out: _view(out, result)))
+    data = {"dry_run": dry_run, **result.to_dict()}
+    console.show(console.Result.among(errors, data, lambda out: _view(out, result, dry_run)))
 
 
-def _view(out: Console, result: Mirrored) -> None:
+def _view(out: Console, result: Mirrored, dry_run: bool) -> None:
     from fictl.quantity import counted, spell_size
 
     for entry in result.copied:
@@ -58,7 +60,7 @@ def _view(out: Console, result: Mirrored) -> None:
         out.print(reason, markup=False, soft_wrap=True)
     there = f", {counted(len(result.present), 'snapshot')} there already" if result.present else ""
     out.print(
-        f"{counted(len(result.copied), 'snapshot')} copied: {counted(result.files, 'file')}, "
+        f"{counted(len(result.copied), 'snapshot')} {done('copied', dry_run)}: {counted(result.files, 'file')}, "
         f"{spell_size(result.size)}, in {result.seconds:.1f} s{there}",
         soft_wrap=True,
     )

@@ -56,3 +56,8 @@ def is_url(text: str) -> bool:
 def as_url(text: str) -> str:
     """Return a URL as it is, and the path of a folder as a file:// URL."""
     return text if is_url(text) else Path(text).expanduser().absolute().as_uri()
+
+
+def done(verb: str, dry_run: bool) -> str:
+    """Say that files were moved, or that they would be."""
+    return f"would be {verb}" if dry_run else verb

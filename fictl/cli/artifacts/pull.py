@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.artifacts.options import Folder, repositories
-from fictl.cli.options import Archs, Json
+from fictl.cli.artifacts.options import Folder, done, repositories
+from fictl.cli.options import Archs, DryRun, Json
 from fictl.paths import friendly
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def command(
         typer.Option("--all", help="Also builds for other machines than this.", show_default=False),
     ] = False,
     folder: Folder = None,
+    dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Bring a snapshot's builds for this machine; an interrupted pull goes on where it ended."""
@@ -55,23 +56,26 @@ def command(
     archs = parse_archs(arch, native_targets)
     with TransferBar(quiet=json) as bar:
         at = ArtifactsFolder.at(folder)
-        pulled = pull(*wanted, repositories(urls), archs, everything, at, bar)
+        pulled = pull(*wanted, repositories(urls), archs, everything, at, bar, dry_run)
     errors = [pulled.error] if pulled.error else []
-    console.show(console.Result.among(errors, pulled.to_dict(), lambda out: _view(out, pulled)))
+    data = {"dry_run": dry_run, **pulled.to_dict()}
+    console.show(console.Result.among(errors, data, lambda out: _view(out, pulled, dry_run)))
 
 
-def _view(out: Console, pulled: Pulled) -> None:
+def _view(out: Console, pulled: Pulled, dry_run: bool) -> None:
     from fictl.quantity import counted, spell_size
 
     mark = "[red]✗[/]" if pulled.missing else "[green]✓[/]"
-    rate = f", {spell_size(pulled.size / pulled.seconds)}/s" if pulled.brought else ""
+    rate = (
+        f", {spell_size(pulled.size / pulled.seconds)}/s" if pulled.brought and not dry_run else ""
+    )
     there = f", {pulled.present} here already" if pulled.present else ""
     others = f", {pulled.others} for other machines" if pulled.others else ""
     out.print(
         f"{mark} {pulled.snapshot.name}@{pulled.snapshot.sha256}  {pulled.signed}", soft_wrap=True
     )
     out.print(
-        f"  {counted(pulled.brought, 'build')} brought ({spell_size(pulled.size)}{rate})"
+        f"  {counted(pulled.brought, 'build')} {done('brought', dry_run)} ({spell_size(pulled.size)}{rate})"
         f"{there}{others}, in {friendly(pulled.folder)}",
         soft_wrap=True,
     )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.artifacts.options import Folder, Snapshot, as_url
-from fictl.cli.options import Json
+from fictl.cli.artifacts.options import Folder, Snapshot, as_url, done
+from fictl.cli.options import DryRun, Json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,6 +25,7 @@ def command(
         ),
     ],
     folder: Folder = None,
+    dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Send a snapshot to a repository; files that are there are not sent again."""
@@ -34,14 +35,16 @@ def command(
     from fictl.ship.artifacts.push import push
 
     with TransferBar(quiet=json) as bar:
-        pushed = push(*split(name), as_url(to), ArtifactsFolder.at(folder), bar)
-    console.show(console.Result(pushed.to_dict(), lambda out: _view(out, pushed)))
+        at = ArtifactsFolder.at(folder)
+        pushed = push(*split(name), as_url(to), at, bar, dry_run)
+    data = {"dry_run": dry_run, **pushed.to_dict()}
+    console.show(console.Result(data, lambda out: _view(out, pushed, dry_run)))
 
 
-def _view(out: Console, pushed: Pushed) -> None:
+def _view(out: Console, pushed: Pushed, dry_run: bool) -> None:
     from fictl.quantity import counted, spell_size
 
-    sent = f"{counted(pushed.sent, 'file')} sent, {spell_size(pushed.size)}"
+    sent = f"{counted(pushed.sent, 'file')} {done('sent', dry_run)}, {spell_size(pushed.size)}"
     there = f", {pushed.present} there already" if pushed.present else ""
     out.print(
         f"[green]✓[/] {pushed.snapshot.name}@{pushed.snapshot.sha256}  {sent}{there}, "
@@ -50,6 +53,8 @@ def _view(out: Console, pushed: Pushed) -> None:
     )
     if not pushed.is_signed:
         console.note("it is not signed: only you can use it from there; see FICTL_SIGNING_KEY")
+    if dry_run:
+        return
     out.print(
         f"  use it: fictl artifacts pull {pushed.snapshot.name} --from {pushed.url}",
         markup=False,

@@ -61,25 +61,34 @@ class Mirrored:
 
 
 def mirror(
-    source_url: str, target_url: str, names: Sequence[str], observer: TransferObserver
+    source_url: str,
+    target_url: str,
+    names: Sequence[str],
+    observer: TransferObserver,
+    dry_run: bool = False,
 ) -> Mirrored:
-    """Copy the named snapshots, NAME or NAME@SHA256, or all of them; copy only what differs."""
+    """Copy the named snapshots, NAME or NAME@SHA256, or all of them; copy only what differs.
+
+    A dry run ends with what would be copied.
+    """
     begin = time.monotonic()
     source, target = open_bucket(source_url), open_bucket(target_url)
     entries = _named(source, names)
-    require_ours(target)
+    if not dry_run:
+        require_ours(target)
     before = {entry.path for entry in read_index(target)}
     result = Mirrored(source.url, target.url)
     for entry in entries:
         try:
-            files, size = _copy(source, target, entry, observer)
+            files, size = _copy(source, target, entry, observer, dry_run)
         except (BadAnswer, NotThere, RemoteFailed, Untrusted) as error:
             result.failed.append((entry, _reason(error)))
             continue
         is_known = files == 0 and entry.path in before
         (result.present if is_known else result.copied).append(entry)
         result.files, result.size = result.files + files, result.size + size
-    write_index(target, [*result.copied, *result.present])
+    if not dry_run:
+        write_index(target, [*result.copied, *result.present])
     result.seconds = time.monotonic() - begin
     return result
 
@@ -107,7 +116,7 @@ def _is_wanted(entry: Indexed, wanted: Sequence[tuple[str, str]]) -> bool:
 
 
 def _copy(
-    source: Bucket, target: Bucket, entry: Indexed, observer: TransferObserver
+    source: Bucket, target: Bucket, entry: Indexed, observer: TransferObserver, dry_run: bool
 ) -> tuple[int, int]:
     """Copy one snapshot; return how many files and bytes that took."""
     signed = read_signed(source, entry.path)
@@ -115,6 +124,8 @@ def _copy(
     files = signed.snapshot.files
     missing = absent(target, files)
     size = total(files, missing)
+    if dry_run:
+        return len(missing), size
     observer.planned(f"copying {entry.name} to {target.url}", len(missing), size)
     with tempfile.TemporaryDirectory(prefix="fictl-mirror-") as folder:
 

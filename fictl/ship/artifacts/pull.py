@@ -93,10 +93,12 @@ def pull(
     everything: bool,
     folder: ArtifactsFolder,
     observer: TransferObserver,
+    dry_run: bool = False,
 ) -> Pulled:
     """Bring a snapshot's builds. What is here already, whole, is not asked for again.
 
     The snapshot itself is written last: one that is in the folder has all builds for this machine.
+    A dry run ends with what would be brought.
     """
     begin = time.monotonic()
     repositories = Repositories.open(urls)
@@ -105,13 +107,13 @@ def pull(
     snapshot = located.signed.snapshot
     wanted = chosen(snapshot.documents, archs, everything)
     absent = [document for document in wanted if folder.entry(document) is None]
+    missing: tuple[Missing, ...] = ()
     if absent:
         _refuse_downloads(snapshot, absent, repositories, folder)
+    if absent and not dry_run:
         folder.make()
         missing = _bring(absent, located, repositories, folder, observer)
-    else:
-        missing = ()
-    if not missing:
+    if not missing and not dry_run:
         folder.make()
         folder.save(located.signed, archs, everything)
     gone = {one.document.name for one in missing}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,19 +50,48 @@ class Pushed:
 
 
 def push(
-    name: str, sha256: str, url: str, folder: ArtifactsFolder, observer: TransferObserver
+    name: str,
+    sha256: str,
+    url: str,
+    folder: ArtifactsFolder,
+    observer: TransferObserver,
+    dry_run: bool = False,
 ) -> Pushed:
-    """Send blobs, then the signature, then the snapshot, then the index: what a reader sees is whole."""
+    """Send a snapshot; in a dry run, only ask what the bucket has."""
     begin = time.monotonic()
     signed = _signed(name, sha256, folder)
     bucket = open_bucket(url)
     _require_signature(signed, bucket)
     entries = _entries(signed.snapshot, folder)
-    require_ours(bucket)
+    if not dry_run:
+        require_ours(bucket)
     files = signed.snapshot.files
     missing = absent(bucket, files)
-    size = total(files, missing)
-    observer.planned(f"pushing {name} to {bucket.url}", len(missing), size)
+    if not dry_run:
+        folder.save(signed)
+        _send(signed, entries, missing, bucket, observer)
+    return Pushed(
+        signed.snapshot,
+        bucket.url,
+        bool(signed.signature),
+        len(missing),
+        len(files) - len(missing),
+        total(files, missing),
+        time.monotonic() - begin,
+    )
+
+
+def _send(
+    signed: Signed,
+    entries: Mapping[str, Entry],
+    missing: Sequence[str],
+    bucket: Bucket,
+    observer: TransferObserver,
+) -> None:
+    """Send blobs, then the signature, then the snapshot, then the index: what a reader sees is whole."""
+    files = signed.snapshot.files
+    doing = f"pushing {signed.snapshot.name} to {bucket.url}"
+    observer.planned(doing, len(missing), total(files, missing))
 
     def send(sha256: str) -> None:
         bucket.send(blob_name(sha256), entries[sha256].module)
@@ -71,14 +101,10 @@ def push(
         pass
     write_signed(bucket, signed)
     write_index(bucket, [Indexed.describe(signed.snapshot)])
-    seconds = time.monotonic() - begin
-    present = len(files) - len(missing)
-    is_signed = bool(signed.signature)
-    return Pushed(signed.snapshot, bucket.url, is_signed, len(missing), present, size, seconds)
 
 
 def _signed(name: str, sha256: str, folder: ArtifactsFolder) -> Signed:
-    """Return the snapshot to send; it is signed now if it was not and there is a key."""
+    """Return the snapshot to send, signed if there is a key."""
     signed = folder.newest(name, sha256)
     if signed is None:
         known = {one.snapshot.name: None for one in folder.snapshots()}
@@ -89,9 +115,7 @@ def _signed(name: str, sha256: str, folder: ArtifactsFolder) -> Signed:
     key = signing_key()
     if key is None or signed.signature:
         return signed
-    signed = signed.signed_with(key)
-    folder.save(signed)
-    return signed
+    return signed.signed_with(key)
 
 
 def _require_signature(signed: Signed, bucket: Bucket) -> None:

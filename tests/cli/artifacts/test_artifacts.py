@@ -129,6 +129,30 @@ def test_a_snapshot_that_is_not_here_has_no_bill(fictl, sent: str) -> None:
     assert "has no snapshot 2026.12" in answer.document["error"]["message"]
 
 
+def _contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(path): path.read_bytes() for path in files}
+
+
+def test_dry_runs_say_what_they_would_move_and_move_nothing(
+    fictl, twice_build: Path, key: SecretKey, repository: Path, tmp_path: Path
+) -> None:
+    assert fictl("artifacts", "build", "2026.11").code == 0
+    assert "would pin 2026.11" in fictl("artifacts", "lock", "--dry-run").out
+    assert not Path(FILE).exists()
+    push = ("artifacts", "push", "2026.11", "--to", str(repository))
+    before = _contents(tmp_path)
+    assert "1 file would be sent" in fictl(*push, "--dry-run").out
+    assert _contents(tmp_path) == before
+    assert fictl(*push).code == 0
+    before = _contents(tmp_path)
+    pull = ("artifacts", "pull", "2026.11", "--from", str(repository), "--dir", str(tmp_path / "x"))
+    assert "1 build would be brought" in fictl(*pull, "--dry-run").out
+    mirror = ("artifacts", "mirror", str(repository), str(tmp_path / "y"), "--dry-run")
+    assert "1 snapshot would be copied: 1 file" in fictl(*mirror).out
+    assert _contents(tmp_path) == before
+
+
 def test_variants_with_paths_are_refused_before_they_are_built(
     fictl, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
