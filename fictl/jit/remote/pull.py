@@ -55,9 +55,8 @@ def pull(lookup: Lookup, store: Store, patient: bool = False, look_only: bool = 
             answer.reasons.append(_in_full(error))
             if not settings.NO_DOWNLOAD.get():  # Who set that knows.
                 here_only = isinstance(error, RemoteFailed) and error.here_only
-            warn_once(
-                _in_full(error) + ("" if here_only else "; it is not asked again for a minute")
-            )
+                for_a_minute = "" if here_only else "; it is not asked again for a minute"
+                warn_once(f"{_in_full(error)}{for_a_minute}")
     return answer
 
 
