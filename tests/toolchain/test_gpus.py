@@ -45,6 +45,7 @@ def test_an_old_driver_has_one_function_for_uuids(driver, library):
     argv = ["g++", "-shared", "-fPIC", "-DOLD_DRIVER", source, "-o", old]
     subprocess.run(argv, check=True)
     driver.setattr(gpus, "_LIBRARY", str(old))
+    driver.setenv("FAKE_CUDA_GPUS", "90")
     assert visible_gpus()[0].uuid == "01010101-0101-0101-0101-010101010101"
 
 
