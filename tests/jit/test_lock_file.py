@@ -68,7 +68,7 @@ BROKEN = {
     "other document": ('"fictl.lock/1"', '"poetry/1"', "is not a lock file: schema"),
     "no TOML": ("[snapshot]", "[snapshot", "is not a lock file: .*line"),
     "no snapshot": ("[snapshot]", "[other]", "lacks 'snapshot'"),
-    "no modules": ("[[module]]", "[[modul]]", "lacks 'module'"),
+    "no modules": ("[[module]]", "[[other]]", "lacks 'module'"),
     "a short hash": (_HASH, "a1", "sha256 = 'a1' is not a hash"),
     "a hash with a path": (_HASH, "../" * 21 + "b", "is not a hash"),
     "a name with dots": ("mine/norm.rms", "mine/../../x", r"'\.\./\.\./x' is not a name"),
