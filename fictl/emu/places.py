@@ -34,20 +34,20 @@ def true_path(name: str, module: str = "") -> str:
     """
     if os.path.isabs(name):
         return name
+    relative = name.removeprefix("./")  # The folder of the compiler, which a reader puts before.
     for build in (*([Path(module).parent] if module else []), *_builds):
         for start, folder in _read(build):
-            path = os.path.join(build if start == "." else folder, _rest(name, start))
-            if os.path.isfile(path) and _begins(name, start):
+            path = _below(build, relative, start, folder)
+            if path and os.path.isfile(path):
                 return os.path.normpath(path)
     return name
 
 
-def _begins(name: str, start: str) -> bool:
-    return start == "." or name.startswith(f"{start}/")
-
-
-def _rest(name: str, start: str) -> str:
-    return name.removeprefix("./") if start == "." else name[len(start) + 1 :]
+def _below(build: Path, name: str, start: str, folder: str) -> str:
+    """Return the path of a name below one place; '' if it does not begin with that place's."""
+    if start == ".":
+        return os.path.join(build, name)
+    return os.path.join(folder, name[len(start) + 1 :]) if name.startswith(f"{start}/") else ""
 
 
 @lru_cache(64)

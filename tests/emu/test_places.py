@@ -32,6 +32,8 @@ NAMES = {
     "include/a.cuh": "ours/a.cuh",
     "include/b.cuh": "theirs/b.cuh",
     "norm/rms/launcher.cu": "op/launcher.cu",
+    "./include/a.cuh": "ours/a.cuh",
+    "./norm/rms/launcher.cu": "op/launcher.cu",
     "src/config.inc": "build/src/config.inc",
     "./src/config.inc": "build/src/config.inc",
 }
