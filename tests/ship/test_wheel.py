@@ -28,7 +28,7 @@ PYPROJECT = '[project]\nname = "tiny-ops"\nversion = "0.3"\nlicense = "MIT"\n'
 
 @pytest.fixture
 def options(twice_build: Path, tiny: Path, tmp_path: Path) -> WheelOptions:
-    """Of a project with a pyproject.toml and one op, which is built already for 8.0."""
+    """Make wheels of a project with a pyproject.toml and one op, which is built already for 8.0."""
     (tiny / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
     (tiny / "LICENSE").write_text("mine\n", encoding="utf-8")
     return WheelOptions(tmp_path / "dist")

@@ -59,7 +59,8 @@ def push(
 ) -> Pushed:
     """Send a snapshot; in a dry run, only ask what the bucket has."""
     begin = time.monotonic()
-    signed = _signed(name, sha256, folder)
+    kept = _kept(name, sha256, folder)
+    signed = _signed(kept)
     bucket = open_bucket(url)
     _require_signature(signed, bucket)
     entries = _entries(signed.snapshot, folder)
@@ -68,7 +69,8 @@ def push(
     files = signed.snapshot.files
     missing = absent(bucket, files)
     if not dry_run:
-        folder.save(signed)
+        if signed is not kept:
+            folder.save(signed)
         _send(signed, entries, missing, bucket, observer)
     return Pushed(
         signed.snapshot,
@@ -103,8 +105,8 @@ def _send(
     write_index(bucket, [Indexed.describe(signed.snapshot)])
 
 
-def _signed(name: str, sha256: str, folder: ArtifactsFolder) -> Signed:
-    """Return the snapshot to send, signed if there is a key."""
+def _kept(name: str, sha256: str, folder: ArtifactsFolder) -> Signed:
+    """Return the snapshot as the folder has it."""
     signed = folder.newest(name, sha256)
     if signed is None:
         known = {one.snapshot.name: None for one in folder.snapshots()}
@@ -112,10 +114,13 @@ def _signed(name: str, sha256: str, folder: ArtifactsFolder) -> Signed:
             f"{folder.root} has no snapshot {name}{f'@{sha256}' if sha256 else ''}",
             f"it has {', '.join(known)}" if known else f"fictl artifacts build {name} makes it",
         )
+    return signed
+
+
+def _signed(kept: Signed) -> Signed:
+    """Return the snapshot signed, if there is a key and it was not."""
     key = signing_key()
-    if key is None or signed.signature:
-        return signed
-    return signed.signed_with(key)
+    return kept if key is None or kept.signature else kept.signed_with(key)
 
 
 def _require_signature(signed: Signed, bucket: Bucket) -> None:

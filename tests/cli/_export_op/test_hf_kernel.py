@@ -57,7 +57,7 @@ print(metadata.name, metadata.license, metadata.version, metadata.python_depends
 
 
 def test_a_flipped_byte_is_refused_by_its_digest(exported: Path, with_kernels) -> None:
-    """Of any file; and a file that was added or removed."""
+    """Any file counts, also one that was added or removed."""
     code = """
 from kernels._rust import DigestValidationError
 

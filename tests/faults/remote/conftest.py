@@ -320,7 +320,7 @@ def noter(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def connections(noter, tmp_path, monkeypatch):
-    """What the commands of this test connect to, and the names that they ask for."""
+    """Note the addresses that commands of this test connect to, and the names they look up."""
     log = tmp_path / "connections"
     monkeypatch.setenv("LD_PRELOAD", str(noter))
     monkeypatch.setenv("NOTED_CONNECTIONS", str(log))

@@ -1,4 +1,4 @@
-"""What a remote holds is written by anybody: nothing of it is believed that a trusted key did not sign."""
+"""Contents of a remote that anybody may have written: only those that a trusted key signed are used."""
 
 from __future__ import annotations
 

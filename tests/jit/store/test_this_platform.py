@@ -1,4 +1,4 @@
-"""What this machine can load, by the platform of a build."""
+"""Tests of the choice of builds that this machine can load, by their platform."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ NOON = 1_795_000_000.0
 
 @dataclass
 class Watch:
-    """What a transfer told."""
+    """Keep the reports of a transfer."""
 
     planned_: list[tuple[str, int, int]] = field(default_factory=list)
     bytes: int = 0

@@ -127,7 +127,7 @@ def test_bytes_that_are_no_document_are_refused(data: bytes) -> None:
 
 
 def test_another_spelling_of_the_same_content_is_refused(plain) -> None:
-    """What is signed has one spelling: no key twice, no spaces."""
+    """Signed bytes have one spelling: no key twice, no spaces."""
     text = canonical(plain)
     for other in (
         json.dumps(plain, indent=1).encode(),
