@@ -25,7 +25,7 @@ from fictl.jit.store.writing import writing
 from fictl.paths import cache_root, matching
 from fictl.ship.aot import refuse_links
 from fictl.ship.artifacts.fitting import chosen
-from fictl.ship.artifacts.names import FOLDER, parsed
+from fictl.ship.artifacts.names import FOLDER, joined, parsed
 from fictl.ship.artifacts.signed import Signed, read_signed, write_signed
 from fictl.ship.artifacts.snapshot import Snapshot
 from fictl.version import VERSION
@@ -111,7 +111,7 @@ class ArtifactsFolder:
         signed = self.newest(name, sha256)
         if signed is None:
             raise UsageError(
-                f"{self.root} has no snapshot {name}{f'@{sha256}' * bool(sha256)}",
+                f"{self.root} has no snapshot {joined(name, sha256)}",
                 f"fictl artifacts build {name} makes it, fictl artifacts pull {name} brings it",
             )
         signed.require_trusted(str(self.root))

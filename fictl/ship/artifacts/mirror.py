@@ -17,7 +17,7 @@ from fictl.jit.remote.url import open_bucket
 from fictl.quantity import counted
 from fictl.ship.artifacts.blobs import absent, total
 from fictl.ship.artifacts.index import Indexed, read_index, write_index
-from fictl.ship.artifacts.names import split
+from fictl.ship.artifacts.names import joined, split
 from fictl.ship.artifacts.signed import OWN, STRANGER, Signed, Untrusted, read_signed, write_signed
 from fictl.ship.artifacts.transfer import TransferObserver, each_of, fetch, spell
 from fictl.trust.verdict import TRUSTED
@@ -105,7 +105,7 @@ def _named(source: Bucket, names: Sequence[str]) -> list[Indexed]:
     for name, sha256 in wanted:
         if not any(_is_wanted(entry, [(name, sha256)]) for entry in chosen):
             raise UsageError(
-                f"{source.url} has no snapshot {name}{f'@{sha256}' if sha256 else ''}",
+                f"{source.url} has no snapshot {joined(name, sha256)}",
                 f"it has {', '.join(sorted({entry.name for entry in entries}))}",
             )
     return chosen

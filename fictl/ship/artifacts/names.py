@@ -58,3 +58,8 @@ def split(text: str) -> tuple[str, str]:
             "fictl artifacts list shows it, in 64 digits",
         )
     return checked_name(name), sha256
+
+
+def joined(name: str, sha256: str) -> str:
+    """Write a snapshot as `split` reads it."""
+    return f"{name}@{sha256}" if sha256 else name

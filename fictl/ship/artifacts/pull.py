@@ -19,6 +19,7 @@ from fictl.quantity import counted, spell_size
 from fictl.ship.artifacts.fitting import chosen
 from fictl.ship.artifacts.folder import ArtifactsFolder
 from fictl.ship.artifacts.locate import Located, locate
+from fictl.ship.artifacts.names import joined
 from fictl.ship.artifacts.snapshot import Snapshot
 from fictl.ship.artifacts.transfer import NowhereError, Repositories, TransferObserver, each_of
 
@@ -176,7 +177,7 @@ def _refuse_absent(
     """Say what no download means, where the snapshot is not even here."""
     if not _forbidden(repositories) or folder.newest(name, sha256):
         return
-    full = f"{name}@{sha256}" if sha256 else name
+    full = joined(name, sha256)
     raise SetupError(
         f"{folder.root} has no snapshot {full}, and {settings.NO_DOWNLOAD.name} forbids to ask "
         f"{repositories.closed[0][0]}",

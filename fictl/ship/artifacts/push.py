@@ -18,6 +18,7 @@ from fictl.quantity import counted
 from fictl.ship.artifacts.blobs import absent, total
 from fictl.ship.artifacts.folder import ArtifactsFolder
 from fictl.ship.artifacts.index import Indexed, write_index
+from fictl.ship.artifacts.names import joined
 from fictl.ship.artifacts.signed import Signed, write_signed
 from fictl.ship.artifacts.snapshot import Snapshot, module_hash
 from fictl.ship.artifacts.transfer import TransferObserver, each_of
@@ -111,7 +112,7 @@ def _kept(name: str, sha256: str, folder: ArtifactsFolder) -> Signed:
     if signed is None:
         known = {one.snapshot.name: None for one in folder.snapshots()}
         raise UsageError(
-            f"{folder.root} has no snapshot {name}{f'@{sha256}' if sha256 else ''}",
+            f"{folder.root} has no snapshot {joined(name, sha256)}",
             f"it has {', '.join(known)}" if known else f"fictl artifacts build {name} makes it",
         )
     return signed

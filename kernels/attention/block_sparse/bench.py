@@ -95,7 +95,10 @@ def _attended(
     return run
 
 
-def _check_room(scores: int) -> None:
+def _check_dense(causal: bool, scores: int) -> None:
+    """Decline the cases that a dense mask of whole blocks cannot stand for."""
+    if causal:
+        raise NotImplementedError("a mask of whole blocks is not causal")
     if scores > _MOST_SCORES:
         raise NotImplementedError(f"a dense mask of {scores} scores takes too much memory")
 
@@ -113,9 +116,7 @@ def _dense_rows(
     v: torch.Tensor,
     **_others: Any,
 ) -> Callable[[], torch.Tensor]:
-    if causal:
-        raise NotImplementedError("only of whole blocks")
-    _check_room(M * N)
+    _check_dense(causal, M * N)
     rows = torch.arange(M // R, device=q.device).repeat_interleave(indptr.diff())
     # A block that a row selects twice counts twice: its scores have the logarithm of 2 added.
     blocks = torch.zeros((M // R, N // C), device=q.device)
@@ -137,9 +138,7 @@ def _dense_blocks(
     v: torch.Tensor,
     **_others: Any,
 ) -> Callable[[], torch.Tensor]:
-    if causal:
-        raise NotImplementedError("only of whole blocks")
-    _check_room(len(q) * q.shape[1] * k.shape[1])
+    _check_dense(causal, len(q) * q.shape[1] * k.shape[1])
     heads = zip(block_mask_map, block_row_sz.long(), block_col_sz.long(), strict=True)
     dense = [m.repeat_interleave(r, 0).repeat_interleave(c, 1) for m, r, c in heads]
     mask = torch.stack(dense).repeat_interleave(len(q) // len(k), 0)
