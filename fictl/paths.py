@@ -14,6 +14,7 @@ from fictl.errors import SetupError
 
 PACKAGE = Path(__file__).resolve().parent
 SOLUTIONS = "solutions"  # Folder in the cache where other people's solutions are built.
+FARM = ("v1", ".farm")  # Folder in the cache of what comes from other machines.
 
 _NETWORK = ("nfs", "cifs", "smb", "lustre", "gpfs", "beegfs", "ceph", "afs", "9p", "fuse.")
 

@@ -1,0 +1,1 @@
+"""What a worker does with the requests of its driver."""
