@@ -9,14 +9,13 @@ from typing import Generic, Protocol, TypeVar
 from fictl.child.lost import Lost, NotStarted
 from fictl.errors import FictlError, SetupError
 from fictl.farm.connection import Preempted
+from fictl.farm.loss_rate import FEWEST
 from fictl.farm.place import Place
 from fictl.farm.task_queue import Task, TaskQueue
 from fictl.gpu_lock.hold import GpuBusy
 
 W = TypeVar("W")
 
-# A task that this many places lost, or as many processes of the only place, has failed.
-MOST_LOSSES = 3
 _MOST_STARTS = 2
 _MOST_ENDS = 5
 _PAUSE_SECONDS = 1.0
@@ -96,17 +95,19 @@ class Station(Generic[W]):
             self._leave(in_words(error))
         else:
             self._starts = self._losses = self._ends = 0
+            self._tasks.loss_rate.ended_well(len(task.losses))
             self._tasks.end(task.batch.kind)
 
     def _lost(self, task: Task[W], lost: Lost) -> None:
-        """Give a lost task back, unless other places, or processes, have lost it before.
+        """Give a lost task back, unless three other places, or processes, have lost it before.
 
         Neither a task nor a place is blamed before this place has done a sample.
         """
         self._losses += 1
-        places = min(MOST_LOSSES, self._tasks.places_for(task.batch.kind))
-        is_due = len(task.losses) >= MOST_LOSSES and len({*task.losses}) >= places
-        if is_due or self._losses >= MOST_LOSSES or isinstance(lost, Broken):
+        places = min(FEWEST, self._tasks.places_for(task.batch.kind))
+        is_evidence = self._tasks.loss_rate.is_evidence(len(task.losses))
+        is_due = is_evidence and len({*task.losses}) >= places
+        if is_due or self._losses >= FEWEST or isinstance(lost, Broken):
             self._losses = 0
             problem = self.doer.why_unsound(task)
             if problem:

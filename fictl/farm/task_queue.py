@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+from fictl.farm.loss_rate import LossRate
 from fictl.farm.place import Place
 
 W = TypeVar("W")
@@ -64,6 +65,7 @@ class TaskQueue(Generic[W]):
         self._returned: list[Task[W]] = []
         self._changed = threading.Condition()
         self._is_closed = False
+        self.loss_rate = LossRate(self.left)
 
     @property
     def is_closed(self) -> bool:

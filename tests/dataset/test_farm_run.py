@@ -106,7 +106,7 @@ def test_where_no_place_can_be_used_the_reasons_are_said(dataset: TraceSet, tmp_
     path.write_text(
         '[[place]]\nname = "bare"\nlaunch = ["sh", "-c", "echo no route >&2; exit 255"]\n'
     )
-    with pytest.raises(SetupError, match="place bare left out.*no route"):
+    with pytest.raises(SetupError, match=r"place bare left out.*no route"):
         run(dataset, path)
     assert saved(dataset) == []
 

@@ -33,8 +33,7 @@ def test_deaths_preemption_stragglers_and_bad_places(seed: int) -> None:
     )
     found = simulate(60, 6000, habits, seed)
     assert found.keys_with(1) == 6000
-    # By chance, three different places may lose one task: that is what blaming it means.
-    assert len(found.blamed) <= 6
+    assert found.blamed == []
     assert found.left
 
 
