@@ -19,10 +19,10 @@ from fictl.farm.line import (
     BuildSolution,
     Evaluated,
     EvaluateWorkload,
-    Greeting,
     JobStarted,
     JudgeFailed,
 )
+from fictl.farm.opening import greeting_of
 from fictl.farm.place import Place
 from fictl.farm.station import Broken, Stopped
 from fictl.judge.fault import JudgeFault, own_faults
@@ -165,11 +165,6 @@ class ProcessEvaluator:
             _text(job.solution),
             *((self._root, job.scratch) if self._place.is_here else ()),
         )
-
-
-def greeting_of(place: Place, device: str, wait: float | None = None) -> Greeting:
-    """Greet a worker; one of another machine locks its GPU there."""
-    return Greeting(device, holds=not place.is_here, wait=wait)
 
 
 class _Reported(JudgeFault):

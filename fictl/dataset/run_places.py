@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from fictl.dataset.evaluator import greeting_of
 from fictl.dataset.previous import kind_of
 from fictl.dataset.run_options import RunOptions
 from fictl.errors import SetupError, UsageError
-from fictl.farm.opening import OpenPlace, close_all, open_all
+from fictl.farm.opening import OpenPlace, close_all, greeting_of, open_all
 from fictl.farm.place import Place, places_here
 from fictl.farm.places_file import places_of
 

@@ -1,4 +1,4 @@
-"""How often tasks are lost that are innocent: so few losses in a row are no evidence."""
+"""The rate at which innocent tasks are lost: as many losses in a row are not evidence."""
 
 from __future__ import annotations
 

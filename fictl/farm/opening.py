@@ -33,6 +33,11 @@ class OpenPlace:
         return in_words(self.problem) if self.problem is not None else ""
 
 
+def greeting_of(place: Place, device: str, wait: float | None = None) -> Greeting:
+    """Greet a worker; one of another machine locks its GPU there."""
+    return Greeting(device, holds=not place.is_here, wait=wait)
+
+
 def open_all(
     places: Sequence[Place], greet: Greet, note: Callable[[str], object] = lambda text: None
 ) -> list[OpenPlace]:

@@ -56,9 +56,12 @@ class Pool:
         try:
             threads = [
                 threading.Thread(
-                    target=self._work, args=(each,), name=f"place {each.place.name}", daemon=True
+                    target=self._work,
+                    args=(station,),
+                    name=f"place {station.place.name}",
+                    daemon=True,
                 )
-                for each in stations
+                for station in stations
             ]
             for thread in threads:
                 thread.start()

@@ -49,7 +49,7 @@ class RunState:
 class RunStatus:
     """A context that writes the file at most once a second, and removes it at the end.
 
-    A cache that cannot be written is no reason to stop a run.
+    A run goes on where the cache cannot be written.
     """
 
     def __init__(self, what: str, total: int) -> None:

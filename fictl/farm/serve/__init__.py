@@ -1,1 +1,1 @@
-"""What a worker does with the requests of its driver."""
+"""The worker's side of requests: evaluations, and commands."""
