@@ -175,7 +175,8 @@ def _spread(
     data["left_out"] = [*results.left_out]
 
     def view(out: Console) -> None:
-        _view(out, report, "", code)
+        if report.tests:
+            _view(out, report, "", report.exit_code)
         for error in errors:
             console.problem(error)
 

@@ -32,7 +32,7 @@ _EXAMPLE = '--on ssh:gpu1,gpu2, --on local, or a file: name = "gpu1", launch = [
 
 def places_of(on: str, device: str) -> tuple[Place, ...]:
     """Return the places of an `--on`: `local`, `ssh:HOSTS`, a file, or names of places in the file
-    of FICTL_PLACES.
+    of FICTL_PLACES, all of them if empty.
     """
     kind, _, rest = on.partition(":")
     if on == LOCAL:
@@ -67,18 +67,18 @@ def places_in(path: Path) -> Iterator[Place]:
             raise UsageError(f"{path}: place {number}: {error.message}", error.hint) from None
 
 
-def file_of_places() -> Path | None:
-    return settings.PLACES.get()
-
-
 def _chosen(names: str) -> Iterator[Place]:
-    path = file_of_places()
+    path = settings.PLACES.get()
     if path is None:
         raise UsageError(
-            f"--on {shown(names)} is not known: {settings.PLACES.name} names no file of places",
+            f"{settings.PLACES.name} names no file of places"
+            + (f", in which {shown(names)} would be looked up" if names else ""),
             _EXAMPLE,
         )
     known = {place.name: place for place in places_in(path)}
+    if not names:
+        yield from known.values()
+        return
     for text in names.split(","):
         for name in expanded(text.strip()):
             chosen = [place for place in known.values() if name in (place.name, *place.labels)]

@@ -63,6 +63,8 @@ def _module(data: Mapping[str, Any], result: CommandResult) -> BuiltModule:
         return replace(module, path=str(_published(packed, module).path))
     except FictlError as problem:
         return replace(module, error=problem)
+    finally:
+        packed.unlink(missing_ok=True)
 
 
 def _described(data: Mapping[str, Any]) -> BuiltModule:
