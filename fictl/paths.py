@@ -42,6 +42,16 @@ def cache_root() -> Path:
         ) from error
 
 
+def own_folders() -> dict[str, Path]:
+    """Return the folders whose names tell of this machine and its user, by what each one is."""
+    home = Path(os.path.expanduser("~"))  # Path.expanduser raises where there is none.
+    folders = {"home": home} if home.is_absolute() else {}
+    if sys.prefix != sys.base_prefix:
+        folders["environment"] = Path(sys.prefix)
+    folders |= {"cache": cache_root(), "fictl": PACKAGE.parent}
+    return {name: folder for name, folder in folders.items() if folder != Path("/")}
+
+
 def matching(folder: Path, pattern: str) -> list[Path]:
     """List the paths that match a pattern, sorted; an unsearchable folder counts as empty."""
     # Why not Path.glob: it stops at the first unsearchable folder, with or without an error.

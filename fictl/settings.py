@@ -86,6 +86,9 @@ CUDA_HOME: Setting[Path | None] = Setting(
 CONDA_PREFIX: Setting[Path | None] = Setting(
     "CONDA_PREFIX", "path", values.path, None, "the active conda environment, searched for an nvcc"
 )
+LD_LIBRARY_PATH = Setting(
+    "LD_LIBRARY_PATH", "text", str, "", "the loader's own; searched for the C++ library"
+)
 CXX: Setting[tuple[str, ...]] = Setting(
     "CXX", "words", values.words, (), "the host C++ compiler; unset: g++, c++, clang++"
 )
@@ -147,13 +150,6 @@ DISABLE_JIT = Setting(
     values.boolean,
     False,
     "never compile: use what a store holds, or fail",
-)
-DISABLE_VERSION_CHECK = Setting(
-    "FICTL_DISABLE_VERSION_CHECK",
-    "bool",
-    values.boolean,
-    False,
-    "use a prebuilt store that another version of fictl wrote",
 )
 WORKSPACE_BASE: Setting[Path | None] = Setting(
     "FICTL_WORKSPACE_BASE",

@@ -81,9 +81,7 @@ def _isolated(
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
         monkeypatch.setattr(gpus, "_LIBRARY", "libcuda.so.hidden")
         # GPUs that tests make up are nobody else's.
-        locks = tmp_path / "gpu_locks"
-        locks.mkdir()
-        monkeypatch.setenv("FICTL_GPU_LOCK_DIR", str(locks))
+        monkeypatch.setenv("FICTL_GPU_LOCK_DIR", str(_no_settings.parent))
     toolchain.forget()
     yield
     toolchain.forget()

@@ -120,7 +120,12 @@ def test_the_wheel_holds_every_module_of_the_package(checkout: Path, wheel: set[
 
 
 # What a package is imported as, where that is not its name.
-IMPORTED_AS = {"apache_tvm_ffi": "tvm_ffi", "gitpython": "git", "pyyaml": "yaml"}
+IMPORTED_AS = {
+    "apache_tvm_ffi": "tvm_ffi",
+    "gitpython": "git",
+    "pyelftools": "elftools",
+    "pyyaml": "yaml",
+}
 # gdb brings its own; what is an extra is asked for where it is missing.
 BROUGHT = {"gdb"}
 

@@ -9,15 +9,28 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli._export_op import hf_kernel
+from fictl.cli.numbers import whole
 from fictl.cli.one_op import lines_by_folder, one_op
-from fictl.cli.options import DryRun, Json
+from fictl.cli.options import Archs, Device, DryRun, Json, Verbose, use_device
 from fictl.cli.outputs import writes_folder
 from fictl.cli.scaffolded import Diff, carry_out, print_diff, print_tree
+from fictl.errors import UsageError
 from fictl.paths import friendly
 from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+PROJECT, HF_KERNEL = "project", "hf-kernel"
+_FORMS = (PROJECT, HF_KERNEL)
+
+
+def _form(value: str) -> str:
+    if value not in _FORMS:
+        raise typer.BadParameter(f"{value!r}: one of {', '.join(_FORMS)}")
+    return value
 
 
 def command(
@@ -29,7 +42,7 @@ def command(
         Path,
         typer.Argument(
             metavar="DIR",
-            help="Folder to create; it may exist if it is empty.",
+            help="Folder to create; it may exist if it is empty, or has builds of the same kernel.",
             callback=writes_folder,
             show_default=False,
         ),
@@ -38,10 +51,32 @@ def command(
         str,
         typer.Option(
             "--name",
-            help="Name of the new project; default: the op's project, or OP_kernels for a shipped op.",
+            help="Name of the new project (default: the op's project, or OP_kernels for a shipped "
+            "op), or of the kernel (default: PROJECT-OP).",
             show_default=False,
         ),
     ] = "",
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="|".join(_FORMS),
+            help="What to write: a project with the sources, or compiled code for the kernels package.",
+            callback=_form,
+        ),
+    ] = PROJECT,
+    arch: Archs = "",
+    device: Device = "",
+    licence: Annotated[
+        str,
+        typer.Option(
+            "--license", help="License of a hf-kernel, as in Apache-2.0.", show_default=False
+        ),
+    ] = "",
+    version: Annotated[
+        int, whole("--kernel-version", low=1, high=10**6, help="Version of a hf-kernel.")
+    ] = 1,
+    verbose: Verbose = False,
     dry_run: DryRun = False,
     diff: Diff = False,
     json: Json = False,
@@ -49,8 +84,18 @@ def command(
     """Copy an op into a project of its own, with everything it needs besides fictl.
 
     The copy includes the project headers that it needs, the ops that it uses, and what its
-    family shares; fictl's own building blocks stay in fictl.
+    family shares; fictl's own building blocks stay in fictl. With --to hf-kernel, write what
+    Hugging Face's kernels package loads: the compiled module with thin Python files.
     """
+    if to == HF_KERNEL:
+        if diff:
+            raise UsageError("--diff shows texts, and a hf-kernel is compiled", "--dry-run")
+        use_device(device, arch)
+        hf_kernel.write(one_op(op), folder, name, licence, version, arch, verbose, dry_run)
+        return
+    given = {"--arch": arch, "--device": device, "--license": licence}
+    for flag in (flag for flag, value in given.items() if value):
+        raise UsageError(f"{flag} is for --to {HF_KERNEL}", "leave it out, or add --to")
     from fictl.scaffold.existing.export import plan_export
 
     source = one_op(op)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Protocol
@@ -55,8 +56,14 @@ class Results(Protocol):
 class EvaluationDoer:
     """Evaluates tasks at a place; gives a solution up that fails again and again in bad ways."""
 
-    def __init__(self, place: Place, evaluator: Evaluator, tasks: Tasks, to: Results) -> None:
+    def __init__(
+        self, place: Place, evaluator: Evaluator, tasks: Tasks, to: Results, device: str
+    ) -> None:
         self._place, self._evaluator, self._tasks, self._to = place, evaluator, tasks, to
+        self._device = device
+
+    def prepare(self, waits: Callable[[], object]) -> None:
+        self._evaluator.prepare(self._device, waits)
 
     def do(self, task: Task[EvaluationTask]) -> None:
         self._report(task, self._evaluated(self._job_here(task), task.work.workload))

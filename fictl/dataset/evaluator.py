@@ -19,6 +19,7 @@ from fictl.farm.line import (
     BuildSolution,
     Evaluated,
     EvaluateWorkload,
+    HoldGpu,
     JobStarted,
     JudgeFailed,
 )
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 # Added to the judge's own timeouts, for the start.
 _SPARE_SECONDS = 120.0
+_DAY_SECONDS = 86400.0
 
 
 class Evaluator(Protocol):
@@ -41,6 +43,9 @@ class Evaluator(Protocol):
     `build` returns None once the job's solution is built in its `scratch`. JudgeFault means that
     the judge has failed, Lost that the place has: the solution is neither right nor wrong.
     """
+
+    def prepare(self, device: str, waits: Callable[[], object]) -> None:
+        """Wait for the place's GPU; `waits` is called if that takes a while."""
 
     def build(self, job: EvaluationJob) -> Evaluation | None: ...
 
@@ -73,6 +78,20 @@ class ProcessEvaluator:
         self._connection = connection
         self._job: EvaluationJob | None = None
         self._stopped = False
+
+    def prepare(self, device: str, waits: Callable[[], object]) -> None:
+        """Lock the GPU of another machine; that of this one is locked by who runs this."""
+        if self._place.is_here or kind_of(device) != "cuda":
+            return
+        try:
+            answer = self._started(device).ask(HoldGpu(), _DAY_SECONDS, noted=waits)
+        except Lost:
+            self._end()
+            if self._stopped:
+                raise Stopped("the run was stopped") from None
+            raise
+        if isinstance(answer, Failed):
+            raise answer.error
 
     def build(self, job: EvaluationJob) -> Evaluation | None:
         seconds = job.config.compile_timeout_seconds + _SPARE_SECONDS
@@ -126,7 +145,7 @@ class ProcessEvaluator:
     ) -> Evaluation | None:
         from fictl.trace import Evaluation
 
-        connection = self._started(job)
+        connection = self._started(job.config.device)
         if not job.is_at_work_as(self._job):
             connection.send(self._job_started(job))
             self._job = job
@@ -138,14 +157,14 @@ class ProcessEvaluator:
         text = answer.evaluation
         return None if text is None else Evaluation.model_validate_json(text)
 
-    def _started(self, job: EvaluationJob) -> Connection:
+    def _started(self, config_device: str) -> Connection:
         if self._stopped:
             raise Stopped("the run was stopped")
         if self._connection is not None and self._connection.has_ended:
             self._end()  # It ended while nobody asked it anything.
         if self._connection is None:
             # A process that only compiles needs no GPU.
-            device = kind_of(job.config.device) if self._place.runs else ""
+            device = kind_of(config_device) if self._place.runs else ""
             self._connection = Connection(self._place, self._note)
             self._job = None
             self._connection.greet(greeting_of(self._place, device, self._wait))

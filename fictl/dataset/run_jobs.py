@@ -198,8 +198,9 @@ class _Run:
         return next(names, "") or UNKNOWN
 
     def _station(self, place: Place, evaluator: Evaluator) -> Station[EvaluationTask]:
-        doer = EvaluationDoer(place, evaluator, self._tasks, self)
-        held = place.held(self._say, lambda: self._tasks.is_over, self._options.wait)
+        doer = EvaluationDoer(place, evaluator, self._tasks, self, self._options.device)
+        waits = partial(self._waits, place.name)
+        held = place.held(waits, lambda: self._tasks.is_over, self._options.wait)
         return Station(place, doer, self._tasks, self._left, held)
 
     def _is_built(self, job: EvaluationJob) -> bool:
@@ -263,7 +264,8 @@ class _Run:
         self._left_out.append(why)
         self._observer.note(why)
 
-    def _say(self, text: str) -> None:
+    def _waits(self, place: str, text: str) -> None:
+        self._tasks.step_aside(place)
         self._pool.post(partial(self._observer.note, text))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from fictl.emu.barrier_names import barrier_name, renamed
 from fictl.emu.describe import cause, describe
+from fictl.emu.places import true_path
 from fictl.emu.symbols import Frame, frames, plain_name
 
 Chains = dict[str, dict[int, tuple[Frame, ...]]]
@@ -170,7 +171,7 @@ def _chain(place: dict[str, Any], chains: Chains) -> tuple[Frame, ...]:
 
 def _site(row: dict[str, Any], chains: Chains) -> Place:
     if "file" in row:
-        return Place(row["file"], row["line"])
+        return Place(true_path(row["file"]), row["line"])
     place = row.get("place", {})
     chain = _chain(place, chains)
     ours = [frame for frame in chain if not frame.is_emulator] or list(chain)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fictl.emu.places import true_path
 from fictl.emu.toolchain import HEADERS, RUNTIME
 from fictl.process import ask
 from fictl.toolchain import find_tool
@@ -28,7 +29,7 @@ class Frame:
 
     @property
     def is_emulator(self) -> bool:
-        return any(folder in self.file for folder in (*_OURS, "/include/c++/"))
+        return any(folder in f"/{self.file}" for folder in (*_OURS, "/include/c++/"))
 
     @property
     def is_of_source(self) -> bool:
@@ -46,18 +47,22 @@ def frames(module: str, offsets: Iterable[int]) -> dict[int, tuple[Frame, ...]]:
         return dict.fromkeys(wanted, ())
     argv = [str(tool), "-e", module, "-a", "-i", "-f", "-C", *(f"{offset:#x}" for offset in wanted)]
     chains = re.split(r"^(0x[0-9a-f]+)\n", ask(argv).output, flags=re.MULTILINE)
-    known = {int(at, 16): _chain(text) for at, text in zip(chains[1::2], chains[2::2], strict=True)}
+    known = {
+        int(at, 16): _chain(text, module)
+        for at, text in zip(chains[1::2], chains[2::2], strict=True)
+    }
     return {offset: known.get(offset, ()) for offset in wanted}
 
 
-def _chain(text: str) -> tuple[Frame, ...]:
+def _chain(text: str, module: str) -> tuple[Frame, ...]:
     """Parse pairs of lines: a function, then its file and line."""
     lines = text.splitlines()
     chain = []
     for function, place in zip(lines[::2], lines[1::2], strict=False):
         match = re.match(r"(?!\?\?)(.*):(\d+)", place)
         if match:
-            chain.append(Frame(plain_name(function), match[1], int(match[2])))
+            file = true_path(match[1], module)
+            chain.append(Frame(plain_name(function), file, int(match[2])))
     return tuple(chain)
 
 

@@ -27,6 +27,7 @@ from fictl.farm.line import (
     Frame,
     Greeting,
     Heartbeat,
+    Held,
     JudgeFailed,
     Leaving,
     Note,
@@ -40,7 +41,7 @@ from fictl.version import VERSION, commit
 _START_SECONDS = 120.0
 _LARGEST = 4 << 30
 _MOST_STRANGE_LINES = 200  # A shell of another machine may greet its user first.
-_ANSWERS = (Evaluated, JudgeFailed, CommandDone, Failed)
+_ANSWERS = (Held, Evaluated, JudgeFailed, CommandDone, Failed)
 _BETWEEN = (Heartbeat, Note, Wanted, Coming, Frame, Leaving)
 _KINDS = {kind.__name__: kind for kind in (*_ANSWERS, *_BETWEEN)}
 
@@ -100,16 +101,19 @@ class Connection:
         seconds: float,
         files: Files | None = None,
         into: BlobStore | None = None,
+        noted: Callable[[], object] = lambda: None,
     ) -> Any:
         """Return the answer; raise Lost if none comes. An unreadable one raises ValueError.
 
         files: those that the place may want, by hash. into: receives the blobs of the answer.
+        noted: called when the place has something to say, as that it waits.
         """
         self.send(message)
         deadline = time.monotonic() + seconds
         while True:
             answer = self._next(deadline, seconds)
             if isinstance(answer, Note):
+                noted()
                 self._note(f"{self.place.name}: {shown(answer.text)}")
             elif isinstance(answer, Wanted):
                 self._supply(answer, files or {})

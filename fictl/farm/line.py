@@ -66,6 +66,16 @@ class Heartbeat:
 
 
 @dataclass(frozen=True)
+class HoldGpu:
+    """Lock the GPU, as the greeting asks for; the answer, Held, comes once it is."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """The GPU is locked, or none is needed."""
+
+
+@dataclass(frozen=True)
 class Note:
     """Something for people, as whom the place waits for."""
 

@@ -32,9 +32,11 @@ class Broken(Lost):
 class Doer(Protocol[W]):
     """Does tasks at one place. `stop` is called by other threads and makes `do` raise Stopped.
 
-    `do` reports what it finds. Lost means that the place failed, other SetupErrors that it cannot
+    `prepare` waits for the place's GPU, before it has a task. `do` reports what it finds. Lost means that the place failed, other SetupErrors that it cannot
     do such work: the task is neither right nor wrong.
     """
+
+    def prepare(self, waits: Callable[[], object]) -> None: ...
 
     def do(self, task: Task[W]) -> None: ...
 
@@ -71,6 +73,7 @@ class Station(Generic[W]):
         """Do tasks until none is left for this place."""
         try:
             with self._held:
+                self._prepare()
                 while (task := self._tasks.take(self.place.name)) is not None:
                     self.is_busy = True
                     self._do(task)
@@ -79,6 +82,20 @@ class Station(Generic[W]):
             self._leave(busy.message)
         except Stopped:
             pass
+
+    def _prepare(self) -> None:
+        """Have the GPU before the first task, so that no task waits for it.
+
+        A place that does not even start is left to its first task, which goes elsewhere.
+        """
+        name = self.place.name
+        try:
+            self.doer.prepare(lambda: self._tasks.step_aside(name))
+        except Lost:
+            pass
+        except SetupError as error:
+            self._leave(in_words(error))
+        self._tasks.enter(name)
 
     def _do(self, task: Task[W]) -> None:
         try:

@@ -59,6 +59,7 @@ class TaskQueue(Generic[W]):
     def __init__(self, left: Mapping[str, int], places: Mapping[str, Place]) -> None:
         self._left = Counter(left)
         self._places = {**places}
+        self._aside: set[str] = set()
         self._waiting: deque[Batch[W]] = deque()
         self._begun: list[Batch[W]] = []
         self._current: dict[str, Batch[W]] = {}
@@ -87,9 +88,20 @@ class TaskQueue(Generic[W]):
             return (*self._places,)
 
     def places_for(self, kind: str) -> int:
-        """Count the places that still take tasks of this kind."""
+        """Count the places that take tasks of this kind now."""
         with self._changed:
             return len(self._fitting(kind))
+
+    def step_aside(self, place: str) -> None:
+        """Keep no lost task for this place while it waits for its GPU, which may take hours."""
+        with self._changed:
+            self._aside.add(place)
+            self._changed.notify_all()
+
+    def enter(self, place: str) -> None:
+        """Count this place among those that a lost task may go to."""
+        with self._changed:
+            self._aside.discard(place)
 
     def add(self, batch: Batch[W]) -> None:
         with self._changed:
@@ -163,7 +175,8 @@ class TaskQueue(Generic[W]):
         return not kind or self._places[place].is_a(kind)
 
     def _fitting(self, kind: str) -> set[str]:
-        return {place for place in self._places if self._fits(place, kind)}
+        here = self._places.keys() - self._aside
+        return {place for place in here if self._fits(place, kind)}
 
     def _next(self, place: str) -> Task[W] | None:
         task = self._returned_for(place) or self._of_current(place)

@@ -28,6 +28,8 @@ from fictl.farm.line import (
     Frame,
     Greeting,
     Heartbeat,
+    Held,
+    HoldGpu,
     JobStarted,
     Leaving,
     RunCommand,
@@ -38,7 +40,7 @@ from fictl.farm.serve.judging import JudgeServer
 from fictl.gpu_lock.hold import held
 from fictl.gpu_lock.visible import visible
 
-_KINDS = (JobStarted, BuildSolution, EvaluateWorkload, RunCommand, Frame, Absent)
+_KINDS = (HoldGpu, JobStarted, BuildSolution, EvaluateWorkload, RunCommand, Frame, Absent)
 # A driver that died leaves nothing behind for longer than this; and an exception, which is how a
 # signal ends this process, may be lost in somebody's destructor.
 _LAST_SECONDS = 2.5
@@ -106,6 +108,9 @@ class FarmWorker:
     def _answer(self, request: Any) -> object:
         try:
             with self._working():
+                if isinstance(request, HoldGpu):
+                    self._hold_gpu()
+                    return Held()
                 if isinstance(request, RunCommand):
                     return self._commands.run(request)
                 if isinstance(request, BuildSolution):

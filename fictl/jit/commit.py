@@ -6,10 +6,12 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from fictl.emu import places
 from fictl.jit.emulated_runtime import RUNTIME_NAME
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan
 from fictl.jit.store.entry import MANIFEST, MODULE, FileStamp, Manifest
+from fictl.jit.store.platform import measured
 
 
 def commit(
@@ -25,6 +27,8 @@ def commit(
         *(name for unit in plan.steps for name in (unit.object, unit.log)),
     ):
         (staging / leftover).unlink(missing_ok=True)
+    if plan.recipe.device == "emu" and plan.places:
+        places.write(staging, [(place.name, place.folder) for place in plan.places])
     (staging / "build.ninja").write_text(ninja_text(plan), encoding="utf-8")
     flags = asdict(plan.recipe.flags)
     manifest = Manifest(
@@ -47,5 +51,6 @@ def commit(
         seconds=round(seconds, 3),
         peak_kib=peak_kib,
         units=units,
+        platform=str(measured(staging / MODULE) or ""),
     )
     (staging / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")

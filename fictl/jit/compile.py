@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fictl import rooted
 from fictl.errors import FictlError, SetupError
+from fictl.jit import reproducible
 from fictl.jit.cache.cause import BuildCause, cause_of_build, write_cause
 from fictl.jit.cache.changes import Wanted
 from fictl.jit.commit import commit
@@ -154,7 +155,8 @@ def _ninja(
         argv = [ninja_binary(), "-C", str(staging), "-j", str(parallel.jobs)]
         if observer.verbose:
             argv.append("-v")
-        finished = stream(argv, on_line, env={"NINJA_STATUS": "[%f] "})
+        env = {"NINJA_STATUS": "[%f] ", **(reproducible.ENVIRONMENT if plan.places else {})}
+        finished = stream(argv, on_line, env=env)
     if _INTERRUPTED in finished.output:
         # ninja got Ctrl-C before this process: not a failure to keep and to share.
         raise KeyboardInterrupt

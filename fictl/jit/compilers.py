@@ -56,6 +56,10 @@ class Compilers(Protocol):
     def libraries(self, spec: ModuleSpec) -> tuple[str, ...]:
         """Return the linker flags for the CUDA runtime."""
 
+    @property
+    def header_folders(self) -> tuple[tuple[str, Path], ...]:
+        """Names and folders of the headers that come with the compilers, as they spell them."""
+
 
 @dataclass(frozen=True)
 class CudaCompilers:
@@ -99,6 +103,17 @@ class CudaCompilers:
         static = self.toolchain.nvcc.cudart_static
         return (str(static),) if static else ()
 
+    @property
+    def header_folders(self) -> tuple[tuple[str, Path], ...]:
+        nvcc = self.toolchain.nvcc
+        # nvcc includes its own headers from the folder of its program on.
+        own = [
+            at.relative_to(nvcc.home) for at in self.include_dirs if at.is_relative_to(nvcc.home)
+        ]
+        programs = dict.fromkeys((nvcc.path.parent, nvcc.home / "bin"))
+        spelled = (program / ".." / inside for program in programs for inside in own)
+        return (*_folders_of(self), *(("cuda", folder) for folder in spelled))
+
 
 @dataclass(frozen=True)
 class EmuCompilers:
@@ -133,6 +148,16 @@ class EmuCompilers:
 
     def libraries(self, spec: ModuleSpec) -> tuple[str, ...]:
         return () if spec.is_runtime else ("-L.", f"-l:{RUNTIME_NAME}")
+
+    @property
+    def header_folders(self) -> tuple[tuple[str, Path], ...]:
+        return _folders_of(self)
+
+
+def _folders_of(compilers: Compilers) -> tuple[tuple[str, Path], ...]:
+    compiler = Path(compilers.cxx.ccbin).parents[1]
+    own = [("compiler", compiler)] if compiler != Path("/usr") else []
+    return (*own, *(("cuda", folder) for folder in compilers.include_dirs))
 
 
 def cuda_targets(spec: ModuleSpec, archs: tuple[Arch, ...], nvcc: Nvcc | None) -> Targets:

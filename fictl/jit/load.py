@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fictl.emu import places
 from fictl.errors import FictlError
 from fictl.jit.emulation import emulated_device
 from fictl.jit.module_spec import ModuleSpec
@@ -34,6 +35,7 @@ def load(entry: Entry) -> Any:
         keep(entry)
         if entry.manifest.device == "emu":
             emulated_device()
+            places.remember(entry.path)
         try:
             module = _tvm_ffi().load_module(str(entry.module))
         except (OSError, RuntimeError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from fictl import settings
@@ -12,6 +12,7 @@ from fictl.jit.compilers import Compilers, cuda_targets, find_compilers, require
 from fictl.jit.ffi import ffi_abi
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.recipe import Recipe, recipe_of
+from fictl.jit.store import this_platform
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.stores import stores
 from fictl.log import logger
@@ -21,10 +22,12 @@ from fictl.toolchain import Targets, visible_gpus
 class MissingBuild(SetupError):
     """FICTL_DISABLE_JIT is set and no store has the module."""
 
-    def __init__(self, spec: ModuleSpec, recipe: Recipe) -> None:
+    def __init__(self, spec: ModuleSpec, recipe: Recipe, passed_over: Iterable[str] = ()) -> None:
+        those = "".join(f"\n  {one}" for one in passed_over)
         super().__init__(
             f"{spec.name} is in no store as recipe {recipe.key}, and "
-            f"{settings.DISABLE_JIT.name} forbids to compile it",
+            f"{settings.DISABLE_JIT.name} forbids to compile it"
+            f"{'; there are builds that do not fit:' * bool(those)}{those}",
             f"fictl build {spec.name.rpartition('.')[2]} makes it where compiling is allowed",
         )
         self.spec = spec
@@ -34,7 +37,7 @@ class MissingBuild(SetupError):
 class Need:
     """Requirements on a build's architectures: exact targets, or GPUs that it must run on.
 
-    With `exact` the build has these targets and no others.
+    With `exact` the build has these targets and no others, as one that is to be shipped.
     """
 
     targets: tuple[Arch, ...] = ()
@@ -93,10 +96,19 @@ class Lookup:
     def require_compilers(self) -> tuple[Compilers, Targets]:
         """Return what a build needs, or raise the error that says why nothing compiles here."""
         if settings.DISABLE_JIT.get():
-            raise MissingBuild(self.spec, self.recipe)
+            raise MissingBuild(self.spec, self.recipe, self.passed_over())
         compilers = self.compilers or require_compilers(self.recipe.device)
         assert self.targets is not None
         return compilers, self.targets
+
+    def passed_over(self) -> Iterator[str]:
+        """Yield each build of this recipe that does not fit, with the reason."""
+        for store in stores():
+            for entry in store.entries(self.spec.project, self.spec.name):
+                identity = None if store.prebuilt else self._identity()
+                reason = _unfit(entry, self.need, identity)
+                if reason and entry.manifest.recipe == self.recipe.key:
+                    yield f"{entry.path}: {reason}"
 
     def _identity(self) -> dict[str, str] | None:
         """Return the toolchain that a build must have; None if any will do."""
@@ -159,7 +171,24 @@ def _nearest_to(lookup: Lookup) -> Lookup:
 
 def _fitting(need: Need, identity: dict[str, str] | None) -> Callable[[Entry], bool]:
     def fits(entry: Entry) -> bool:
-        same_tools = identity is None or identity.items() <= entry.manifest.toolchain.items()
-        return same_tools and entry.manifest.ffi_abi == ffi_abi() and need.met_by(entry.archs)
+        reason = _unfit(entry, need, identity)
+        if reason:
+            logger().debug("%s is passed over: %s", entry.path, reason)
+        return not reason
 
     return fits
+
+
+def _unfit(entry: Entry, need: Need, identity: dict[str, str] | None) -> str:
+    """Say why a build does not answer a query; '' if it does."""
+    manifest = entry.manifest
+    if identity is not None and not identity.items() <= manifest.toolchain.items():
+        return "other compilers built it"
+    if manifest.ffi_abi != ffi_abi():
+        return f"it speaks the ABI of tvm-ffi {manifest.ffi_abi}, here is {ffi_abi()}"
+    if not need.met_by(entry.archs):
+        return f"it was built for {spell(entry.archs) or 'no architecture'}"
+    # Older versions of fictl did not measure it, and left paths of the machine in their builds.
+    if need.exact and identity is not None and not manifest.platform:
+        return "its platform is not known"
+    return this_platform.unfit(manifest.platform)

@@ -62,7 +62,7 @@ def _generated(plan: Plan, unit: Unit) -> list[str]:
 
 def _refuse_lost_paths(module: str, unit: Unit) -> None:
     for before, word in pairwise(unit.argv):
-        is_path = before in ("-isystem", "-c") or word.startswith("-I")
+        is_path = before in ("-isystem", "-include", "-c") or word.startswith("-I")
         lost = _LOST_IN_NVCC.intersection(word) if is_path else None
         if lost:
             raise SetupError(

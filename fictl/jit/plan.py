@@ -9,12 +9,14 @@ from typing import Any
 from fictl import settings
 from fictl.arch import Arch
 from fictl.errors import UsageError
-from fictl.jit import triton
+from fictl.jit import reproducible, triton
 from fictl.jit.compilers import Compilers
 from fictl.jit.ffi import FfiPaths, ffi_abi, ffi_paths
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.recipe import Recipe, digest, includes_rendered, unit_inputs
-from fictl.jit.store.entry import MODULE
+from fictl.jit.reproducible import Place
+from fictl.jit.store import this_platform
+from fictl.jit.store.entry import MODULE, SCHEMA
 from fictl.toolchain import Targets, library_includes
 
 _HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".S")
@@ -44,6 +46,7 @@ class Plan:
     """The steps of a build of `spec` for these targets with this toolchain.
 
     `generated`: steps that write includes of device units. `runtime`: the emulated device's build.
+    `places`: folders that have other names in the code; none if the build is for this machine alone.
     """
 
     spec: ModuleSpec
@@ -56,6 +59,7 @@ class Plan:
     link: tuple[str, ...]
     generated: Unit | None = None
     runtime: Path | None = None
+    places: tuple[Place, ...] = ()
 
     @property
     def steps(self) -> tuple[Unit, ...]:
@@ -70,15 +74,17 @@ class Plan:
     @property
     def build_key(self) -> str:
         archs = [str(arch) for arch in self.targets.archs]
-        return digest([self.identity, archs, self.ffi_abi, self.cudart])
+        platform = this_platform.here().general
+        return digest([SCHEMA, platform, self.identity, archs, self.ffi_abi, self.cudart])
 
 
 def make_plan(spec: ModuleSpec, recipe: Recipe, targets: Targets, compilers: Compilers) -> Plan:
     identity = compilers.identity(recipe.libraries)
     paths = ffi_paths()
     generated = _generated(spec, recipe, targets, identity)
+    places = _places(spec, recipe, compilers, paths)
     units = tuple(
-        _unit(spec, recipe, targets, compilers, identity, paths, generated, index)
+        _unit(spec, recipe, targets, compilers, identity, paths, generated, places, index)
         for index in range(len(spec.sources))
     )
     return Plan(
@@ -91,6 +97,7 @@ def make_plan(spec: ModuleSpec, recipe: Recipe, targets: Targets, compilers: Com
         units,
         _link(spec, recipe, compilers, paths, units),
         generated,
+        places=places,
     )
 
 
@@ -116,6 +123,7 @@ def _unit(
     identity: dict[str, str],
     paths: FfiPaths,
     generated: Unit | None,
+    places: tuple[Place, ...],
     index: int,
 ) -> Unit:
     source = spec.sources[index]
@@ -138,11 +146,23 @@ def _unit(
     if generated and source.suffix == ".cu":
         rendered.append(generated.key)
     flags = recipe.flags.kernel if source.suffix == ".cu" else recipe.flags.cxx
-    key = digest([stem, inputs, rendered, flags, archs, identity, ffi_abi(), recipe.device])
+    rules = [reproducible.RULES] if places else []
+    key = digest([stem, inputs, rendered, flags, archs, identity, ffi_abi(), recipe.device, *rules])
     object_name = f"{stem}.o"
-    argv = (*command, "-c", str(source), "-o", object_name)
     by_nvcc = source.suffix == ".cu" and recipe.device == "cuda"
+    alike = reproducible.words(places, stem, source, by_nvcc)
+    argv = (*command, *alike, "-c", str(source), "-o", object_name)
     return Unit(source, object_name, key, argv, by_nvcc)
+
+
+def _places(
+    spec: ModuleSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths
+) -> tuple[Place, ...]:
+    if not reproducible.is_reproducible(recipe.device, recipe.flags.variant):
+        return ()
+    cutlass = (("cutlass", folder) for folder in library_includes(recipe.libraries))
+    ours = (("dlpack", paths.dlpack), ("tvm_ffi", paths.tvm_ffi))  # Often one folder.
+    return reproducible.places_of(spec, (*compilers.header_folders, *cutlass, *ours))
 
 
 def _includes(spec: ModuleSpec, *system: Path) -> tuple[str, ...]:

@@ -8,23 +8,26 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fictl import rooted
+from fictl import rooted, settings
 from fictl.arch import Arch
 from fictl.builds import building
 from fictl.builds.building import BuiltModule
-from fictl.errors import UsageError
+from fictl.errors import FictlError, UsageError
+from fictl.jit.flags import current_variant
 from fictl.jit.progress import BuildObserver
 from fictl.jit.store.entry import MANIFEST, Entry
+from fictl.jit.store.shareable import unshareable, unshared_variant
 from fictl.jit.store.staging import publish
 from fictl.jit.store.stores import STORE_FILE, Store
 from fictl.jit.store.writing import writing
 from fictl.paths import matching
-from fictl.user_file import read_text
 from fictl.version import VERSION
+
+_REBUILD = "change the flags that it names, or build it again where compiling is allowed"
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ def ship(
 
     A build for more architectures than asked for is used only where nothing can compile.
     """
+    _refuse_variant()
     store = _open(out.absolute())
     built = building.build(names, archs, observer, exact=True)
     results = tuple(_copied(store, module) for module in built)
@@ -65,17 +69,22 @@ def ship(
     return Shipped(store.root, results, replaced, tuple(_kept(store, results)))
 
 
+def _refuse_variant() -> None:
+    """Refuse settings that ask for builds which only this machine can use, before any compile."""
+    device = settings.DEVICE.get()
+    variant = current_variant(device)
+    if reason := unshared_variant(device, variant):
+        raise UsageError(
+            f"the settings ask for {variant} builds, which are not shipped: {reason}",
+            "unset FICTL_JIT_DEBUG, FICTL_JIT_LINEINFO, FICTL_JIT_PROFILE and FICTL_EMU_CHECK",
+        )
+
+
 def _open(root: Path) -> Store:
-    """Open the folder as a store of this version; a folder with other contents is refused."""
+    """Open the folder as a store; a folder with other contents is refused."""
     mark = root / STORE_FILE
-    if os.path.isfile(mark):
-        made_by = _made_by(mark)
-        if made_by != VERSION:
-            raise UsageError(
-                f"{root} was made by fictl {made_by}, this is {VERSION}",
-                "remove it, or name another folder",
-            )
-    elif os.path.exists(root) and (not os.path.isdir(root) or any(root.iterdir())):
+    marked = os.path.isfile(mark)
+    if not marked and os.path.exists(root) and (not os.path.isdir(root) or any(root.iterdir())):
         raise UsageError(
             f"{root} holds something that fictl did not put there",
             "name a folder that is empty, or does not exist yet",
@@ -84,13 +93,6 @@ def _open(root: Path) -> Store:
         root.mkdir(parents=True, exist_ok=True)
         mark.write_text(json.dumps({"fictl": VERSION}) + "\n", encoding="utf-8")
     return Store(root, prebuilt=True)
-
-
-def _made_by(mark: Path) -> str:
-    try:
-        return str(json.loads(read_text(mark))["fictl"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return "of an unknown version"
 
 
 def _refuse_links(root: Path, module_dir: Path) -> None:
@@ -107,6 +109,9 @@ def _copied(store: Store, built: BuiltModule) -> BuiltModule:
     if built.error:
         return built
     source = Entry.read(Path(built.path))
+    if reason := unshareable(source):
+        error = FictlError(f"{built.module} is not shipped: {reason}", _REBUILD)
+        return replace(built, error=error)
     module_dir = store.module_dir(built.project, built.module)
     _refuse_links(store.root, module_dir)
     staging = module_dir / f".{secrets.token_hex(8)}"
@@ -119,7 +124,7 @@ def _copied(store: Store, built: BuiltModule) -> BuiltModule:
         finally:
             with suppress(OSError):
                 rooted.remove(store.root, staging)
-    return BuiltModule(**{**built.__dict__, "path": str(entry.path)})
+    return replace(built, path=str(entry.path))
 
 
 def _replace(store: Store, results: Iterable[BuiltModule]) -> Iterable[int]:

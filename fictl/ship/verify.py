@@ -16,7 +16,9 @@ from fictl.jit.cache.integrity import check_store
 from fictl.jit.cache.inventory import Item, builds
 from fictl.jit.ffi import ffi_abi, ffi_paths
 from fictl.jit.store.entry import Entry
+from fictl.jit.store.platform import measured
 from fictl.jit.store.stores import STORE_FILE, Store
+from fictl.jit.store.this_platform import unfit
 from fictl.process import ask
 from fictl.toolchain import find_tool
 
@@ -59,20 +61,37 @@ def verify(root: Path) -> list[VerifiedBuild]:
 
 
 def _check(item: Item, broken: str) -> VerifiedBuild:
+    if item.newer:
+        note = "a newer fictl made it: this one neither uses nor checks it"
+        return _unread(item, notes=(note,))
     if broken or item.entry is None:
-        return VerifiedBuild(item.project, item.module, (), item.size, str(item.path), (broken,))
+        return _unread(item, problems=(broken,))
     entry = item.entry
     coded, unread = _code(entry)
-    problems = (*_abi(entry), *_missing(entry, coded), *_loads(entry))
+    elsewhere = tuple(_platform(entry))
+    problems = (*_abi(entry), *_missing(entry, coded), *(elsewhere or _loads(entry)))
     notes = tuple(filter(None, (unread, *_beyond(entry, coded))))
     return VerifiedBuild(
         item.project, item.module, entry.manifest.archs, item.size, str(item.path), problems, notes
     )
 
 
+def _unread(item: Item, **facts: tuple[str, ...]) -> VerifiedBuild:
+    return VerifiedBuild(item.project, item.module, (), item.size, str(item.path), **facts)
+
+
 def _abi(entry: Entry) -> Iterator[str]:
     if entry.manifest.ffi_abi != ffi_abi():
         yield f"it speaks the ABI of tvm-ffi {entry.manifest.ffi_abi}, here is {ffi_abi()}"
+
+
+def _platform(entry: Entry) -> Iterator[str]:
+    """Problems with the platform: this machine's is another, or the file needs another than said."""
+    if reason := unfit(entry.manifest.platform):
+        yield reason
+    needs = str(measured(entry.module) or "")
+    if entry.manifest.platform and needs != entry.manifest.platform:
+        yield f"its manifest is for {entry.manifest.platform}, its file for {needs or 'none'}"
 
 
 def _code(entry: Entry) -> tuple[set[str] | None, str]:

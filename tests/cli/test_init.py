@@ -7,8 +7,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from fictl.cli import COMMANDS
 from fictl.paths import PACKAGE, same_packages
@@ -103,6 +105,56 @@ def test_hooks_and_workflows_run_commands_that_there_are(fictl, fresh: Path) -> 
         commands = re.findall(r"(?:run|entry): fictl (\S+)", text)
         assert commands
         assert {*commands} <= {*COMMANDS}
+
+
+def _workflow(folder: Path) -> dict[str, Any]:
+    text = (folder / ".github" / "workflows" / "kernels.yml").read_text(encoding="utf-8")
+    document: dict[str, Any] = yaml.safe_load(text)
+    return document
+
+
+def test_the_workflow_shares_builds_once_there_is_a_key(fictl, fresh: Path) -> None:
+    """Every step but the question for the key is off without one, and only two steps see it."""
+    jobs = _workflow(fresh)["jobs"]
+    assert [*jobs] == ["kernels", "share"]
+    assert "secrets." not in str(jobs["kernels"])
+    asks, *steps = jobs["share"]["steps"]
+    assert asks["id"] == "signing"
+    assert all(step["if"].startswith("steps.signing.outputs.ready") for step in steps)
+    seeing = [step for step in (asks, *steps) if "secrets.FICTL_SIGNING_KEY" in str(step)]
+    assert seeing == [asks, steps[-1]]
+    assert "vars.FICTL_REMOTE != ''" in steps[-1]["if"]
+    assert "github.event_name == 'push'" in jobs["share"]["if"]
+    runs = [step["run"] for step in steps if "run" in step]
+    assert runs[1:3] == ["fictl build", "fictl aot wheel --out dist"]
+
+
+def test_a_project_that_is_not_packaged_names_the_version_of_its_wheels(
+    fictl, tmp_path: Path
+) -> None:
+    (tmp_path / "setup.py").touch()
+    assert fictl("init", str(tmp_path), "--name", "mine").code == 0
+    runs = str(_workflow(tmp_path)["jobs"]["share"])
+    assert "fictl aot wheel --out dist --version 0.${{ github.run_number }}" in runs
+
+
+@pytest.mark.parametrize("key", ["", "untrusted comment: a\nRWQ="])
+def test_the_steps_with_the_key_hand_it_to_nobody_else(
+    fictl, fresh: Path, tmp_path: Path, key: str, program
+) -> None:
+    """As the CI runs them, in its shell, with a `fictl` that looks around."""
+    asks, *_, pushes = _workflow(fresh)["jobs"]["share"]["steps"]
+    program("fictl", 'stat -c %a "$FICTL_SIGNING_KEY"; cat "$FICTL_SIGNING_KEY"; echo "[$KEY] $*"')
+    outputs, file = tmp_path / "outputs", tmp_path / "fictl-signing.key"
+    env = {**os.environ, "KEY": key, "GITHUB_OUTPUT": str(outputs), "FICTL_SIGNING_KEY": str(file)}
+    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
+    subprocess.run([*shell, asks["run"]], env=env, check=True)
+    assert outputs.read_text() == f"ready={'yes' if key else ''}\n"
+    if key:
+        done = subprocess.run([*shell, pushes["run"]], env=env, capture_output=True, text=True)
+        assert done.stdout.splitlines() == ["600", *key.splitlines(), "[] cache push"]
+        assert done.returncode == 0
+        assert not file.exists()
 
 
 @pytest.mark.parametrize("page", ["README.md", "AGENTS.md"])

@@ -78,6 +78,9 @@ class FakeEvaluator:
         self.stopped = False
         self.closed = 0
 
+    def prepare(self, device: str, waits: object) -> None:
+        pass
+
     def build(self, job: EvaluationJob) -> Evaluation | None:
         return None
 

@@ -36,6 +36,9 @@ class Compiler:
         self.slow, self.bad, self.broken = slow, bad, broken
         self.built: list[Path] = []
 
+    def prepare(self, device: str, waits: object) -> None:
+        pass
+
     def build(self, job: EvaluationJob) -> Evaluation | None:
         assert job.scratch is not None
         (job.scratch / "module.so").write_text("")

@@ -64,6 +64,9 @@ class SimulatedPlace:
         self._is_absent = not self._is_bad and chance.random() < habits.absent_places
         self._stopped = False
 
+    def prepare(self, waits: Callable[[], object]) -> None:
+        pass
+
     def do(self, task: Task[int]) -> None:
         habits, chance = self._habits, self._chance
         if self._stopped:

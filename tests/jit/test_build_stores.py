@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
+import shutil
 import time
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from fictl.jit.lookup import find
 from fictl.jit.recipe import recipe_of
 from fictl.jit.store.entry import MANIFEST
 from fictl.jit.store.stores import STORE_FILE, writable_store
+from fictl.sealed import seal, unseal
 from fictl.version import VERSION
 
 pytestmark = pytest.mark.needs_nvcc
@@ -165,15 +168,75 @@ def test_a_plain_store_serves_its_own_compiler_only(of_another_nvcc, as_store, c
     assert compiled() == ["answer.o"]
 
 
-def test_a_prebuilt_store_of_another_version_is_used_only_if_the_check_is_off(
-    of_another_nvcc, as_store, compiled, caplog, monkeypatch
-):
+def test_a_prebuilt_store_of_another_version_is_used(of_another_nvcc, as_store, compiled, caplog):
     as_store("0.0.9")
-    assert find(of_another_nvcc) is None
-    assert "fictl 0.0.9 wrote it" in caplog.text
-    monkeypatch.setenv("FICTL_DISABLE_VERSION_CHECK", "1")
     assert of_another_nvcc.build_and_load().answer() == 3
     assert compiled() == []
+    assert "0.0.9" not in caplog.text
+
+
+_ELSEWHERE = ["sparc64-linux-glibc2.2", "x86_64-linux-glibc2.999", "x86_64-linux-glibcxx3.4.999"]
+
+
+def _rewrite(folder: Path, *without: str, **facts) -> None:
+    data = unseal((folder / MANIFEST).read_text())
+    kept = {name: value for name, value in data.items() if name not in without}
+    (folder / MANIFEST).write_text(seal({**kept, **facts}))
+
+
+@pytest.fixture
+def beside(as_store):
+    """Turns the cache into a prebuilt store where a newer build of each recipe is beside it."""
+
+    def put(entry, **facts) -> None:
+        newer = shutil.copytree(entry.path, entry.path.with_name("newer"))
+        _rewrite(newer, build="newer", created=entry.manifest.created + 9, **facts)
+        as_store(VERSION)
+
+    return put
+
+
+@pytest.mark.parametrize("jit", ["0", "1"])
+@pytest.mark.parametrize("platform", _ELSEWHERE)
+def test_a_build_for_another_platform_is_passed_over_for_the_good_one(
+    answer, beside, compiled, caplog, monkeypatch, platform, jit
+):
+    monkeypatch.setenv("FICTL_LOGGING_LEVEL", "debug")
+    spec = answer(3)
+    beside(spec.build(), platform=platform)
+    monkeypatch.setenv("FICTL_DISABLE_JIT", jit)
+    assert spec.build_and_load().answer() == 3
+    assert compiled() == ["answer.o"]
+    assert re.search(r"newer is passed over: it (is for|needs)", caplog.text)
+    assert "WARNING" not in caplog.text
+
+
+def test_a_newer_schema_beside_it_does_not_matter(answer, beside, compiled, caplog):
+    spec = answer(3)
+    beside(spec.build(), schema="fictl.build/2")
+    assert spec.build_and_load().answer() == 3
+    assert compiled() == ["answer.o"]
+    assert "WARNING" not in caplog.text
+
+
+def test_a_build_of_an_older_fictl_has_no_platform_and_is_used(answer, as_store, compiled):
+    spec = answer(3)
+    _rewrite(spec.build().path, "platform", "origin", "source", "builder")
+    as_store(VERSION)
+    assert spec.build_and_load().answer() == 3
+    assert compiled() == ["answer.o"]
+
+
+def test_where_compiling_is_forbidden_a_miss_names_the_builds_that_do_not_fit(
+    answer, as_store, monkeypatch
+):
+    spec = answer(3)
+    build = spec.build().path
+    _rewrite(build, platform="sparc64-linux-glibc2.2")
+    as_store(VERSION)
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    with pytest.raises(MissingBuild, match=rf"{build.name}: it is for sparc64-linux, this is"):
+        spec.build_and_load()
 
 
 def test_where_compiling_is_forbidden_any_valid_build_will_do(of_another_nvcc, monkeypatch):

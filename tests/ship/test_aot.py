@@ -17,6 +17,7 @@ from fictl.jit.progress import LogObserver
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.stores import STORE_FILE, Store
 from fictl.project import find
+from fictl.sealed import seal, unseal
 from fictl.ship.aot import ship
 from fictl.version import VERSION
 
@@ -177,12 +178,59 @@ def test_a_file_in_its_place_is_refused(out: Path) -> None:
         _ship(out)
 
 
-@pytest.mark.parametrize(("text", "who"), [('{"fictl": "0.0.9"}', "0.0.9"), ("{", "unknown")])
-def test_a_folder_of_another_version_is_refused(out: Path, text: str, who: str) -> None:
+@pytest.mark.parametrize("text", ['{"fictl": "0.0.9"}', "{"])
+def test_a_folder_of_another_version_is_added_to(out: Path, text: str) -> None:
     out.mkdir()
     (out / STORE_FILE).write_text(text)
-    with pytest.raises(UsageError, match=rf"was made by fictl .*{who}"):
-        _ship(out)
+    assert [built.error for built in _ship(out).built] == [None]
+    assert json.loads((out / STORE_FILE).read_text()) == {"fictl": VERSION}
+
+
+@pytest.mark.parametrize(
+    ("device", "setting", "variant"),
+    [
+        ("cuda", "FICTL_JIT_DEBUG", "debug"),
+        ("cuda", "FICTL_JIT_LINEINFO", "lineinfo"),
+        ("cuda", "FICTL_JIT_PROFILE", "profile"),
+        ("emu", "FICTL_EMU_CHECK", "check"),
+        ("emu", "FICTL_JIT_DEBUG", "debug"),
+    ],
+)
+def test_only_builds_that_are_the_same_everywhere_are_shipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, setting: str, variant: str
+) -> None:
+    monkeypatch.setenv("FICTL_DEVICE", device)
+    monkeypatch.setenv(setting, "1")
+    with pytest.raises(UsageError, match=f"ask for {variant} builds, which are not shipped"):
+        _ship(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_build_for_this_cpu_alone_is_named_and_left_out(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FICTL_EXTRA_CFLAGS", "-march=native")
+    (built,) = _ship(out).built
+    assert "is not shipped: it was compiled for the CPU of its own machine" in built.error.message
+    assert _files(out) == [STORE_FILE]
+
+
+def test_a_cached_build_of_an_older_fictl_is_built_anew(out: Path, twice_build: Path) -> None:
+    manifest = twice_build / "manifest.json"
+    manifest.write_text(seal({**unseal(manifest.read_text()), "platform": ""}))
+    (built,) = _ship(out).built
+    assert (built.error, built.compiled) == (None, True)
+    assert Entry.read(Path(built.path)).manifest.platform
+
+
+def test_a_build_of_an_older_fictl_is_not_shipped_where_nothing_can_compile(
+    out: Path, twice_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = twice_build / "manifest.json"
+    manifest.write_text(seal({**unseal(manifest.read_text()), "platform": ""}))
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    (built,) = _ship(out).built
+    assert "its platform is not known" in built.error.message
 
 
 def test_the_folder_serves_where_nothing_can_compile(

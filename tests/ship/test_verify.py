@@ -53,6 +53,29 @@ def _rewrite(build: Path, **facts: object) -> None:
     (build / MANIFEST).write_text(seal({**data, **facts}))
 
 
+@pytest.mark.parametrize(
+    ("platform", "problem"),
+    [
+        ("sparc64-linux-glibc2.2", "it is for sparc64-linux, this is"),
+        ("x86_64-linux-glibc2.999", "it needs glibc 2.999, here is"),
+        ("x86_64-linux-glibc2.2", "its manifest is for x86_64-linux-glibc2.2, its file for "),
+    ],
+)
+def test_another_platform_is_named(build: Path, cuobjdump, platform: str, problem: str) -> None:
+    cuobjdump("elf sm_80")
+    _rewrite(build, platform=platform)
+    assert any(problem in one for one in _problems(build))
+    assert not any("does not load" in one for one in _problems(build))
+
+
+def test_a_build_of_a_newer_fictl_is_no_problem(build: Path, cuobjdump) -> None:
+    cuobjdump("elf sm_80")
+    _rewrite(build, schema="fictl.build/2")
+    (checked,) = verify(build.parents[4])
+    assert checked.problems == ()
+    assert "a newer fictl made it" in checked.notes[0]
+
+
 def test_a_folder_as_it_was_made_has_no_problem(build: Path, cuobjdump) -> None:
     cuobjdump("elf sm_80")
     (checked,) = verify(build.parents[4])
@@ -144,7 +167,7 @@ def test_another_abi_is_a_problem(build: Path) -> None:
 def test_a_library_that_does_not_load_is_a_problem_with_its_reason(build: Path) -> None:
     (build / MODULE).write_bytes(b"no library")
     stamp = FileStamp.of(build / MODULE)
-    _rewrite(build, files={MODULE: stamp.__dict__})
+    _rewrite(build, files={MODULE: stamp.__dict__}, platform="")
     Entry.read(build).verify()
     (problem,) = _problems(build)
     assert problem.startswith("it does not load: ")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fictl.jit.cache.inventory import Item
 
 _COLUMNS = ("op", "archs", "variant", "size", "built", "last use", "origin", "")
+_NEWER = "of a newer fictl"
 
 
 def command(ops: Ops = None, json: Json = False) -> None:
@@ -60,5 +61,5 @@ def _cells(origin: str, item: Item) -> tuple[str, ...]:
         f"{spell_age(now - manifest.created)} ago" if manifest else "?",
         f"{spell_age(now - item.used)} ago",
         origin,
-        "in use" if item.in_use else "" if manifest else "corrupt",
+        "in use" if item.in_use else "" if manifest else _NEWER if item.newer else "corrupt",
     )

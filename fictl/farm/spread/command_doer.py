@@ -52,6 +52,9 @@ class CommandDoer:
         self._blobs = BlobStore.of_user()
         self._stopped = False
 
+    def prepare(self, waits: Callable[[], object]) -> None:
+        """Leave the GPU to the commands, which lock it themselves."""
+
     def do(self, task: Task[CommandJob]) -> None:
         job = task.work
         done = self._ask(job.argv, job.keeps)

@@ -12,7 +12,7 @@ from fictl import rooted
 from fictl.errors import FictlError
 from fictl.jit.cache.changes import Change, Wanted, changes, same_parameters
 from fictl.jit.recipe import Recipe
-from fictl.jit.store.entry import Corrupt, Entry, Manifest
+from fictl.jit.store.entry import Entry, Manifest, Unusable
 from fictl.jit.store.stores import stores
 from fictl.paths import cache_root
 from fictl.sealed import seal, unseal
@@ -90,7 +90,7 @@ def cause_of(entry: Entry, recipe: Recipe) -> BuildCause:
     now = Wanted(recipe, manifest.toolchain, entry.archs, manifest.cudart)
     try:
         recorded = _read(entry.path)
-    except (OSError, ValueError, KeyError, TypeError, Corrupt) as error:
+    except (OSError, ValueError, KeyError, TypeError, Unusable) as error:
         older = nearest(manifest.project, manifest.module, recipe, before=manifest.created)
         if older is None:
             return BuildCause(f"{_UNKNOWN}: {_no_record(error)}, and {_NONE_LEFT}")
@@ -100,7 +100,7 @@ def cause_of(entry: Entry, recipe: Recipe) -> BuildCause:
 
 def recorded_summary(entry: Entry) -> str:
     """Return the short reason stored with a build; empty if it cannot be read."""
-    with suppress(OSError, ValueError, KeyError, TypeError, Corrupt):
+    with suppress(OSError, ValueError, KeyError, TypeError, Unusable):
         return _read(entry.path).summary
     return ""
 

@@ -6,14 +6,13 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fictl.jit.store import past_sources
-from fictl.jit.store.entry import Corrupt, Entry
+from fictl.jit.store.entry import Entry, Newer, Unusable
 from fictl.jit.store.failure import FAILED
 from fictl.jit.store.lock import is_held
 from fictl.jit.store.staging import STAGING, is_abandoned
@@ -41,7 +40,9 @@ LINK, MOUNT = "link", "mount"
 
 @dataclass(frozen=True)
 class Item:
-    """One item that can be removed alone. `entry` is set for a readable build."""
+    """One item that can be removed alone. `entry` is set for a readable build; one that is `newer`
+    was made by a newer fictl.
+    """
 
     kind: str
     path: Path
@@ -51,6 +52,7 @@ class Item:
     project: str = ""
     module: str = ""
     entry: Entry | None = None
+    newer: bool = False
 
     @property
     def leads_out(self) -> bool:
@@ -157,10 +159,12 @@ class _Walk:
     def build(self, path: Path, **names: Any) -> Iterator[Item]:
         if path.name.startswith(".") or not os.path.isdir(path):
             return
-        entry = None
-        with suppress(Corrupt):
+        entry, newer = None, False
+        try:
             entry = Entry.read(path)
-        yield from self.whole("build", path, in_use=in_use(path), entry=entry, **names)
+        except Unusable as error:
+            newer = isinstance(error, Newer)
+        yield from self.whole("build", path, in_use(path), entry=entry, newer=newer, **names)
 
     def whole(
         self,
@@ -170,13 +174,14 @@ class _Walk:
         project: str = "",
         module: str = "",
         entry: Entry | None = None,
+        newer: bool = False,
     ) -> Iterator[Item]:
         if kind == "lock":
             in_use = is_held(path)
         if any(path in place.parents for place in self.mounted):
             yield Item(MOUNT, path, 0, _used(path), False, project, module)
         else:
-            yield Item(kind, path, _size(path), _used(path), in_use, project, module, entry)
+            yield Item(kind, path, _size(path), _used(path), in_use, project, module, entry, newer)
 
 
 def _plain(folder: Path) -> list[Path]:

@@ -89,6 +89,8 @@ def _remove(
 
 def _unreferenced(items: list[Item], going: set[Path]) -> list[Item]:
     """Return the kept source texts that no remaining build was made from."""
+    if any(item.newer and item.path not in going for item in items):
+        return []  # It may have been made from any of them.
     staying = [item.entry for item in items if item.entry and item.path not in going]
     named = {sha256 for entry in staying for sha256 in entry.manifest.inputs.values()}
     return [item for item in items if item.kind == "source" and item.path.name not in named]

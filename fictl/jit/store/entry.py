@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from fictl import rooted
 from fictl.arch import Arch
 from fictl.sealed import seal, unseal
 
-SCHEMA = "fictl.build/1"
+_SCHEMA_NAME, _SCHEMA_NUMBER = "fictl.build", 1
+SCHEMA = f"{_SCHEMA_NAME}/{_SCHEMA_NUMBER}"
 MANIFEST = "manifest.json"
 MODULE = "module.so"
 
@@ -20,8 +23,16 @@ MODULE = "module.so"
 FULL_HASH_BYTES = 6 << 20
 
 
-class Corrupt(Exception):
+class Unusable(Exception):
+    """The entry cannot be used by this version of fictl."""
+
+
+class Corrupt(Unusable):
     """The entry differs from its manifest."""
+
+
+class Newer(Unusable):
+    """A newer version of fictl made the entry: it is whole, and not for this one."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +48,19 @@ class FileStamp:
         stat = path.stat()
         return cls(stat.st_size, stat.st_mtime_ns, sha256(path))
 
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> FileStamp:
+        return cls(**_known(cls, data))
+
 
 @dataclass(frozen=True)
 class Manifest:
-    """All recorded facts about a build."""
+    """All recorded facts about a build.
+
+    platform: as platform.py writes it; '' in builds of older versions of fictl.
+    origin: of a build that was pulled, its URL and the name of the key; empty for own builds.
+    source, builder: commit and state of the project, and who built it, where that was recorded.
+    """
 
     project: str
     module: str
@@ -61,6 +81,10 @@ class Manifest:
     seconds: float
     peak_kib: int
     units: dict[str, float] = field(default_factory=dict)
+    platform: str = ""
+    origin: dict[str, str] = field(default_factory=dict)
+    source: dict[str, Any] = field(default_factory=dict)
+    builder: str = ""
     schema: str = SCHEMA
 
     def to_json(self) -> str:
@@ -68,16 +92,54 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
+        """Read a manifest, without fields that are not known here; raise Corrupt or Newer."""
         try:
-            schema = json.loads(text)["schema"]
-            if schema != SCHEMA:
-                raise Corrupt(f"schema {schema!r}, expected {SCHEMA!r}")
-            data = unseal(text, required=False)
+            newer = _is_newer(json.loads(text)["schema"])
+            record = unseal(text, required=False)
+            if newer:
+                theirs = record["schema"]
+                raise Newer(f"a newer fictl made it: its schema is {theirs}, this one's {SCHEMA}")
+            data = _known(cls, record)
+            if len(data) < len(record):
+                unseal(text)  # Only versions that seal have other fields: else it is damage.
             data["archs"] = tuple(str(Arch.parse(arch)) for arch in data["archs"])
-            data["files"] = {name: FileStamp(**stamp) for name, stamp in data["files"].items()}
+            data["files"] = {_plain(name): FileStamp.read(it) for name, it in data["files"].items()}
             return cls(**data)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise Corrupt(f"unreadable manifest: {error!r}") from error
+
+
+def _is_newer(schema: Any) -> bool:
+    """True for a schema of a later version of fictl; raise Corrupt for any other that is not ours."""
+    match = re.fullmatch(rf"{re.escape(_SCHEMA_NAME)}/(\d{{1,9}})", str(schema))
+    if schema != SCHEMA and not (match and int(match[1]) > _SCHEMA_NUMBER):
+        raise Corrupt(f"schema {schema!r}, expected {SCHEMA!r}")
+    return bool(schema != SCHEMA)
+
+
+# The types of a record's fields, by annotation; other fields are checked where they are read.
+_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+}
+
+
+def _known(record: type, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a record's fields, of the right types, without those of newer versions."""
+    known = {one.name: str(one.type) for one in fields(record)}
+    for name in known.keys() & data.keys():
+        kinds = (dict,) if known[name].startswith("dict[") else _TYPES.get(known[name])
+        if kinds and (not isinstance(data[name], kinds) or isinstance(data[name], bool)):
+            raise TypeError(f"{name} is {data[name]!r}")
+    return {name: data[name] for name in known if name in data}
+
+
+def _plain(name: str) -> str:
+    """Return the name of a file in the entry's own folder; refuse any other place."""
+    if name in ("", "..") or PurePosixPath(name).name != name:
+        raise ValueError(f"{name!r} is not the name of a file")
+    return name
 
 
 @dataclass(frozen=True)
@@ -97,7 +159,7 @@ class Entry:
 
     @classmethod
     def read(cls, path: Path) -> Entry:
-        """Return the entry at `path`; raise Corrupt if its manifest cannot be trusted."""
+        """Return the entry at `path`; raise Unusable if its manifest cannot be trusted or read."""
         try:
             text = rooted.read(path / MANIFEST).decode()
         except (OSError, UnicodeDecodeError) as error:
@@ -110,7 +172,7 @@ class Entry:
         try:
             entry = cls.read(path)
             entry.verify()
-        except Corrupt:
+        except Unusable:
             return None
         return entry
 

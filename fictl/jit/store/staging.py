@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from fictl import private_folder, rooted
-from fictl.jit.store.entry import Corrupt, Entry
+from fictl import private_folder, rooted, settings
+from fictl.errors import SetupError
+from fictl.jit.store.entry import Entry, Newer, Unusable
 from fictl.jit.store.use import Removed, keeping
 from fictl.jit.store.writing import writing
 from fictl.paths import matching
@@ -59,7 +60,7 @@ def publish(staging: Path, final: Path) -> Entry:
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
-                winner = Entry.whole(final)
+                winner = _standing(final)
                 if winner is not None and _same(winner, Entry.read(staging)):
                     return winner
                 with suppress(OSError):
@@ -68,13 +69,27 @@ def publish(staging: Path, final: Path) -> Entry:
                 break
         try:
             return Entry.read(final)
-        except Corrupt as error:  # By force.
+        except Unusable as error:  # By force.
             raise Removed(final) from error
+
+
+def _standing(final: Path) -> Entry | None:
+    """Return the whole build that is already there; one of a newer fictl is not to be replaced."""
+    try:
+        Entry.read(final)
+    except Newer as error:
+        raise SetupError(
+            f"{final} is taken: {error}",
+            f"set {settings.WORKSPACE_BASE.name} to a cache of this version's own",
+        ) from error
+    except Unusable:
+        return None
+    return Entry.whole(final)
 
 
 def _same(one: Entry, other: Entry) -> bool:
     """True if both have the same recipe and build; a damaged manifest may claim others."""
-    names = ("archs", "toolchain", "ffi_abi", "cudart")
+    names = ("archs", "toolchain", "ffi_abi", "cudart", "platform")
     return all(getattr(one.manifest, name) == getattr(other.manifest, name) for name in names)
 
 

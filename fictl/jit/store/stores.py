@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from fictl import private_folder, rooted, settings
 from fictl.errors import SetupError
-from fictl.jit.store.entry import Corrupt, Entry
+from fictl.jit.store.entry import Corrupt, Entry, Newer, Unusable
 from fictl.log import logger, warn_once
 from fictl.paths import cache_root
 
@@ -21,7 +20,10 @@ STORE_FILE = "store.json"
 
 @dataclass(frozen=True)
 class Store:
-    """A folder `<root>/v1/<project>/<module>/<recipe>/<build>/`."""
+    """A folder `<root>/v1/<project>/<module>/<recipe>/<build>/`.
+
+    A `prebuilt` one serves every toolchain. No version of fictl is compared: keys are of content.
+    """
 
     root: Path
     writable: bool = False
@@ -53,11 +55,11 @@ class Store:
         return None
 
     def entries(self, project: str, module: str) -> list[Entry]:
-        """Return every committed entry of a module, newest first; unreadable ones are left out."""
+        """Return every committed entry of a module, newest first, that can be read and used."""
         entries = []
         for path in _folders(self.module_dir(project, module)):
             for build in _folders(path):
-                with suppress(Corrupt):
+                with suppress(Unusable):
                     entry = Entry.read(build)
                     # Why: a build killed just before its rename lies in staging, complete.
                     if entry.manifest.build == build.name:
@@ -69,6 +71,8 @@ class Store:
         for path in _folders(folder):
             try:
                 entries.append(Entry.read(path))
+            except Newer as error:
+                logger().debug("%s is passed over: %s", path, error)
             except Corrupt as error:
                 self._set_aside(path, error)
         return sorted(entries, key=lambda entry: entry.manifest.created, reverse=True)
@@ -124,33 +128,12 @@ def writable_store() -> Store:
 
 
 def stores() -> Iterator[Store]:
-    """Yield stores in the order of lookup. A prebuilt store of another fictl version is refused."""
+    """Yield stores in the order of lookup."""
     cache = writable_store()
     cache.check_private()
     yield cache
     for root in settings.STORES.get():
-        store = _read_only(root)
-        if store is not None:
-            yield store
-
-
-def _read_only(root: Path) -> Store | None:
-    try:
-        written_by = json.loads((root / STORE_FILE).read_text(encoding="utf-8"))["fictl"]
-    except FileNotFoundError:
-        return Store(root)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        warn_once(f"store {root} is passed over: unreadable {STORE_FILE} ({error!r})")
-        return None
-    from fictl.version import VERSION
-
-    if written_by != VERSION and not settings.DISABLE_VERSION_CHECK.get():
-        warn_once(
-            f"store {root} is passed over: fictl {written_by} wrote it, this is {VERSION} "
-            f"({settings.DISABLE_VERSION_CHECK.name}=1 uses it all the same)"
-        )
-        return None
-    return Store(root, prebuilt=True)
+        yield Store(root, prebuilt=os.path.isfile(root / STORE_FILE))
 
 
 def _folders(path: Path) -> list[Path]:

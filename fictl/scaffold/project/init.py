@@ -26,7 +26,7 @@ _NOTES = {
     "{{ kernels }}/README.md": "what an op is made of",
     "README.md": "how to go on",
     "AGENTS.md": "where coding agents find their instructions",
-    ".github/workflows/kernels.yml": "check, build and emulated tests, where there is no GPU",
+    ".github/workflows/kernels.yml": "check, build and emulated tests, where there is no GPU; wheels and shared builds",
     ".pre-commit-config.yaml": "fictl check and the formatters, before a commit",
     ".clang-format": "how C++ is written",
     ".gitignore": "what is made, not written",
@@ -158,6 +158,8 @@ def _texts(config: Config, is_new: bool, packaged: bool) -> Iterator[tuple[str, 
         "kernels": config.kernels,
         "tests": config.tests,
         "install": '-e ".[dev]"' if packaged else '"fictl[toolchain]" pytest',
+        # A project that is not packaged has no version of its own.
+        "wheel_version": "" if packaged else " --version 0.${{ github.run_number }}",
     }
     wanted = [name for name in _NOTES if (is_new and packaged) or name not in _PACKAGING]
     rendered = render({name: tree / name for name in wanted}, context)

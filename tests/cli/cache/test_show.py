@@ -29,6 +29,13 @@ def test_a_build_that_cannot_be_read_is_called_corrupt(fictl, cached) -> None:
     assert "corrupt" in fictl("cache", "show").out
 
 
+def test_a_build_of_a_newer_fictl_is_called_that(fictl, cached) -> None:
+    (cached() / MANIFEST).write_text('{"schema": "fictl.build/2"}')
+    assert "of a newer fictl" in fictl("cache", "show").out
+    (entry,) = fictl("cache", "show", "--json").document["data"]["entries"]
+    assert (entry["corrupt"], entry["newer"]) == (False, True)
+
+
 def test_the_document_has_what_the_table_has(fictl, cached) -> None:
     path = cached()
     document = fictl("cache", "show", "halve", "--json").document

@@ -61,6 +61,9 @@ class FakeEvaluator:
     def __init__(self, root: Path, place: Place, isolated: bool, *more: object) -> None:
         self.isolated = isolated
 
+    def prepare(self, device: str, waits: object) -> None:
+        pass
+
     def build(self, job: EvaluationJob) -> None:
         return None
 

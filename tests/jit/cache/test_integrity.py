@@ -8,6 +8,7 @@ import os
 import pytest
 
 from fictl.jit.cache.integrity import check_store
+from fictl.jit.cache.removal import gc
 from fictl.jit.store import entry as entry_module
 from fictl.jit.store import kept
 from fictl.jit.store.entry import MANIFEST, MODULE
@@ -74,6 +75,23 @@ def test_each_kind_of_harm_is_named_and_repaired(store, add, harm, problem):
     assert broken.removed
     assert not path.exists()
     assert check_store(store).broken == ()
+
+
+def test_a_build_of_a_newer_fictl_is_neither_checked_nor_removed(store, add, put):
+    (add() / MANIFEST).write_text('{"schema": "fictl.build/2"}')
+    put(".sources/abc")
+    before = _all(store)
+    found = check_store(store, repair=True)
+    assert [one.path.name for one in found.broken] == [
+        "abc"
+    ]  # Its bytes are not those of its name.
+    put(".sources/abc")
+    gc(store.root)
+    assert _all(store) == before
+
+
+def _all(store):
+    return sorted(store.root.rglob("*"))
 
 
 def test_a_flipped_byte_of_a_large_file_is_found_whatever_its_mtime(store, add, monkeypatch):

@@ -35,6 +35,12 @@ def test_a_build_without_a_readable_manifest_is_one_all_the_same(store, add):
     assert _by_kind(store)["build"].entry is None
 
 
+def test_a_build_of_a_newer_fictl_is_told_from_a_broken_one(store, add):
+    (add() / MANIFEST).write_text('{"schema": "fictl.build/2"}')
+    item = _by_kind(store)["build"]
+    assert (item.entry, item.newer) == (None, True)
+
+
 def test_a_loaded_build_is_in_use(store, add):
     hold(add())
     assert _by_kind(store)["build"].in_use is True

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from dataclasses import asdict
 
 import pytest
 
 from fictl.arch import Arch
 from fictl.jit.store import entry as entry_module
-from fictl.jit.store.entry import MANIFEST, MODULE, SCHEMA, Corrupt, Entry, Manifest
+from fictl.jit.store.entry import MANIFEST, MODULE, SCHEMA, Corrupt, Entry, Manifest, Newer
+from fictl.sealed import seal, unseal
 
 
 @pytest.fixture
@@ -37,11 +40,50 @@ def test_a_manifest_that_cannot_be_read_is_corrupt(build, text):
         Entry.read(build.path)
 
 
-def test_a_manifest_of_another_schema_says_which(build):
-    data = json.loads(build.manifest.to_json())
-    (build.path / MANIFEST).write_text(json.dumps({**data, "schema": "fictl.build/99"}))
-    with pytest.raises(Corrupt, match=r"schema 'fictl\.build/99', expected 'fictl\.build/1'"):
+@pytest.mark.parametrize("schema", ["fictl.build/0", "fictl.build/", "fictl.trace/2", "/2", 2])
+def test_a_manifest_of_another_schema_says_which(build, schema):
+    _change(build, schema=schema)
+    with pytest.raises(Corrupt, match=re.escape(f"schema {schema!r}, expected 'fictl.build/1'")):
         Entry.read(build.path)
+
+
+def test_a_newer_schema_is_not_corrupt_whatever_else_is_in_it(build):
+    (build.path / MANIFEST).write_text(json.dumps({"schema": "fictl.build/99", "archs": 7}))
+    with pytest.raises(Newer, match=r"fictl\.build/99, this one's fictl\.build/1"):
+        Entry.read(build.path)
+    assert Entry.whole(build.path) is None
+
+
+def test_fields_of_newer_versions_are_dropped(build):
+    stamp = {**asdict(build.manifest.files[MODULE]), "blake3": "00"}
+    _change(build, files={MODULE: stamp}, mood={"good": True})
+    assert Entry.read(build.path) == build
+
+
+def test_fields_that_older_versions_did_not_write_are_empty(build):
+    data = unseal((build.path / MANIFEST).read_text())
+    for name in ("platform", "origin", "source", "builder"):
+        del data[name]
+    (build.path / MANIFEST).write_text(seal(data))
+    assert Entry.read(build.path) == build
+    assert (build.manifest.platform, build.manifest.origin) == ("", {})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"created": "now"}, {"created": None}, {"created": True}, {"project": 3}, {"inputs": []}]
+    + [{"files": {name: {}}} for name in ("../module.so", "/etc/passwd", "..", "", "src/a.cu")]
+    + [{"files": {MODULE: {"size": "4", "mtime_ns": 1, "sha256": ""}}}, {"files": {MODULE: 3}}],
+)
+def test_a_field_with_a_wrong_value_is_corrupt(build, changes):
+    _change(build, **changes)
+    with pytest.raises(Corrupt, match="unreadable manifest"):
+        Entry.read(build.path)
+
+
+def _change(build, **changes):
+    data = unseal((build.path / MANIFEST).read_text())
+    (build.path / MANIFEST).write_text(seal({**data, **changes}))
 
 
 def test_bytes_that_are_no_text_are_corrupt(build):

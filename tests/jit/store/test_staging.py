@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import platform
 import shutil
@@ -87,6 +88,14 @@ def test_a_whole_build_of_something_else_in_the_way_is_replaced(tmp_path, staged
 def test_a_folder_without_a_manifest_in_the_way_is_replaced(tmp_path, staged, fake_build):
     (fake_build(tmp_path / "recipe" / "b").path / MANIFEST).unlink()
     assert publish(staged, tmp_path / "recipe" / "b").module.read_bytes() == b"mine"
+
+
+def test_a_build_of_a_newer_fictl_in_the_way_stays(tmp_path, staged, fake_build):
+    newer = fake_build(tmp_path / "recipe" / "b", content=b"newer").path
+    (newer / MANIFEST).write_text(json.dumps({"schema": "fictl.build/2"}))
+    with pytest.raises(SetupError, match="is taken: a newer fictl made it"):
+        publish(staged, newer)
+    assert (newer / "module.so").read_bytes() == b"newer"
 
 
 def test_what_another_host_left_is_swept_after_a_day(tmp_path):

@@ -56,7 +56,7 @@ def test_a_corrupt_build_is_set_aside_and_reported_and_the_next_one_found(
     assert "other bytes than were published" in caplog.text
 
 
-@pytest.mark.parametrize("text", [None, "{", json.dumps({"schema": "fictl.build/2"})])
+@pytest.mark.parametrize("text", [None, "{", json.dumps({"schema": "fictl.build/0"})])
 def test_a_build_without_a_usable_manifest_is_set_aside(store, fake_build, caplog, text):
     broken = fake_build(store.recipe_dir(*PLACE) / "build")
     (broken.path / MANIFEST).unlink()
@@ -65,6 +65,21 @@ def test_a_build_without_a_usable_manifest_is_set_aside(store, fake_build, caplo
     assert store.find(*PLACE, _any) is None
     assert not broken.path.exists()
     assert "corrupt build" in caplog.text
+
+
+def test_a_build_of_a_newer_fictl_is_passed_over_in_silence(
+    store, fake_build, caplog, listing, monkeypatch
+):
+    newer = fake_build(store.recipe_dir(*PLACE) / "newer", created=2.0)
+    (newer.path / MANIFEST).write_text(json.dumps({"schema": "fictl.build/2", "files": []}))
+    ours = fake_build(store.recipe_dir(*PLACE) / "ours")
+    before = listing(newer.path)
+    monkeypatch.setenv("FICTL_LOGGING_LEVEL", "debug")
+    assert store.find(*PLACE, _any) == ours
+    assert store.entries(*PLACE[:2]) == [ours]
+    assert listing(newer.path) == before
+    assert {record.levelname for record in caplog.records} == {"DEBUG"}
+    assert "a newer fictl made it: its schema is fictl.build/2" in caplog.text
 
 
 def test_a_build_that_broke_twice_is_set_aside_twice(store, fake_build):
@@ -157,38 +172,11 @@ def test_stores_are_looked_in_after_the_cache_in_order(tmp_path, monkeypatch, ca
     assert not (tmp_path / "one").exists()
 
 
-def _prebuilt(root, version):
-    root.mkdir()
-    (root / STORE_FILE).write_text(json.dumps({"fictl": version}))
-
-
-def test_a_store_of_this_version_is_prebuilt(tmp_path, monkeypatch):
-    _prebuilt(tmp_path / "store", VERSION)
+@pytest.mark.parametrize("text", ['{"fictl": "0.0.9"}', f'{{"fictl": "{VERSION}"}}', "", "[]"])
+def test_a_store_that_any_version_shipped_is_prebuilt(tmp_path, monkeypatch, caplog, text):
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / STORE_FILE).write_text(text)
     assert _layered(monkeypatch, tmp_path / "store")[1:] == [
         Store(tmp_path / "store", prebuilt=True)
     ]
-
-
-def test_a_prebuilt_store_of_another_version_is_refused_with_one_warning(
-    tmp_path, monkeypatch, caplog
-):
-    _prebuilt(tmp_path / "store", "0.0.9")
-    for _ in range(3):
-        assert len(_layered(monkeypatch, tmp_path / "store")) == 1
-    assert caplog.text.count("fictl 0.0.9 wrote it") == 1
-    assert "FICTL_DISABLE_VERSION_CHECK=1" in caplog.text
-
-
-def test_the_version_check_can_be_switched_off(tmp_path, monkeypatch, caplog):
-    _prebuilt(tmp_path / "store", "0.0.9")
-    monkeypatch.setenv("FICTL_DISABLE_VERSION_CHECK", "1")
-    assert len(_layered(monkeypatch, tmp_path / "store")) == 2
     assert not caplog.text
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", "3"])
-def test_a_store_whose_version_cannot_be_read_is_refused(tmp_path, monkeypatch, caplog, text):
-    (tmp_path / "store").mkdir()
-    (tmp_path / "store" / STORE_FILE).write_text(text)
-    assert len(_layered(monkeypatch, tmp_path / "store")) == 1
-    assert f"unreadable {STORE_FILE}" in caplog.text

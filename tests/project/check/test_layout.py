@@ -218,33 +218,3 @@ def test_an_op_in_a_private_folder_is_a_problem(tree, problems) -> None:
         "private kernels/elementwise/_plan/op.py:1 _plan/ is private to its family: no op is found "
         "there"
     ]
-
-
-def test_a_family_may_share_python_in_a_private_folder(tree, problems) -> None:
-    tree.write("kernels/elementwise/_plan/table.py", "INPUTS = {'input': 1, 'factor': 2}\n")
-    tree.write("kernels/elementwise/_plan/lengths.py", "from .table import INPUTS\n")
-    tree.edit(f"{_OP}/bench.py", "def cases", "from .._plan.lengths import INPUTS\ndef cases")
-    assert problems() == []
-
-
-def test_an_op_in_a_private_folder_is_a_problem(tree, problems) -> None:
-    tree.write("kernels/elementwise/_plan/op.py", "")
-    assert problems() == [
-        "private kernels/elementwise/_plan/op.py:1 _plan/ is private to its family: no op is found "
-        "there"
-    ]
-
-
-def test_a_family_may_share_python_in_a_private_folder(tree, problems) -> None:
-    tree.write("kernels/elementwise/_plan/table.py", "INPUTS = {'input': 1, 'factor': 2}\n")
-    tree.write("kernels/elementwise/_plan/lengths.py", "from .table import INPUTS\n")
-    tree.edit(f"{_OP}/bench.py", "def cases", "from .._plan.lengths import INPUTS\ndef cases")
-    assert problems() == []
-
-
-def test_an_op_in_a_private_folder_is_a_problem(tree, problems) -> None:
-    tree.write("kernels/elementwise/_plan/op.py", "")
-    assert problems() == [
-        "private kernels/elementwise/_plan/op.py:1 _plan/ is private to its family: no op is found "
-        "there"
-    ]

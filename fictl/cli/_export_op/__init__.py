@@ -1,0 +1,1 @@
+"""Parts of `fictl export-op`."""

@@ -1,0 +1,109 @@
+"""Words of compile commands that keep the machine's paths and processes out of the code.
+
+They change no meaning, and are not in the key: builds from any folder are the same, byte by byte.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl.emu.toolchain import ROOT as EMULATOR
+from fictl.jit.module_spec import ModuleSpec
+from fictl.jit.store.shareable import SHARED_VARIANTS
+from fictl.paths import data_root, own_folders
+
+# Part of the key of each object: those of other versions may hold paths.
+RULES = "paths/1"
+# Compilers take their folder's name from PWD, if that is true. The one of a build is a random one.
+HERE = "/proc/self/cwd"
+# __DATE__ and __TIME__ are those of this moment; the working folder is `.`
+ENVIRONMENT = {"PWD": HERE, "SOURCE_DATE_EPOCH": "0"}
+
+_UNIT = data_root("kernels") / "binding" / "unit.h"
+# In nvcc's own shell command, these would end a word in double quotes, or the list that it is in.
+_NOT_FOR_NVCC = re.compile(r'[$`"\\,\n]')
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder of this machine, and the name that stands for it in the code."""
+
+    folder: str
+    name: str
+
+
+def is_reproducible(device: str, variant: str) -> bool:
+    """True for the builds that other machines may have; others keep true paths, for debuggers."""
+    return SHARED_VARIANTS.get(device) == variant
+
+
+def places_of(spec: ModuleSpec, libraries: Iterable[tuple[str, Path]]) -> tuple[Place, ...]:
+    """List the folders that a build's sources and headers can be in, the most specific last.
+
+    `libraries` are names and folders of headers that are not the project's.
+    """
+    op = spec.name.replace(".", "/")
+    named = [
+        *own_folders().items(),  # For what lies in no folder of the following.
+        ("fictl/emu", EMULATOR),
+        *libraries,
+        *(("include", folder) for folder in spec.include_dirs),
+        *((op, source.parent) for source in spec.sources),
+        (op, spec.base),
+    ]
+    places = {place.folder: place for name, folder in named for place in _spelled(name, folder)}
+    known = sorted(places.values(), key=lambda place: len(place.folder))
+    return (Place(HERE, "."), *known)
+
+
+def _spelled(name: str, folder: Path) -> Iterator[Place]:
+    """Yield a folder as it is written, and as it is behind links: compilers use either."""
+    for text in dict.fromkeys((str(folder.absolute()), os.path.realpath(folder))):
+        if text != "/" and "=" not in text:  # A compiler ends the folder at the first '='.
+            yield Place(text, name)
+
+
+def words(places: Sequence[Place], stem: str, source: Path, by_nvcc: bool) -> tuple[str, ...]:
+    """Return what the command of a unit needs; nothing without places."""
+    if not places:
+        return ()
+    unit = _unit_name(stem)
+    if not by_nvcc:
+        return _host_words(places, unit)
+    return _nvcc_words(places, unit, _named(source, places))
+
+
+def _named(path: Path, places: Iterable[Place]) -> str:
+    """Return a path as it is in the code."""
+    inside = [place for place in places if str(path).startswith(f"{place.folder}{os.sep}")]
+    last = inside[-1] if inside else None
+    return f"{last.name}{str(path)[len(last.folder) :]}" if last else str(path)
+
+
+def _host_words(places: Iterable[Place], unit: str) -> tuple[str, ...]:
+    """Return the words for the host compiler: names of places, and no random number in symbols."""
+    maps = (f"-ffile-prefix-map={place.folder}={place.name}" for place in places)
+    return (f"-frandom-seed={unit}", *maps)
+
+
+def _nvcc_words(places: Iterable[Place], unit: str, source: str) -> tuple[str, ...]:
+    """Return the words for nvcc, whose front end names local symbols after `source` and the file's
+    first external symbol.
+    """
+    mapped = [place for place in places if not _NOT_FOR_NVCC.search(place.folder)]
+    return (
+        f"-Xcudafe=--orig_src_path_name={source}",
+        f"-DFICTL_UNIT={unit}",
+        "-include",
+        str(_UNIT),
+        *(f'-Xcompiler="{word}"' for word in _host_words(mapped, unit)),
+    )
+
+
+def _unit_name(stem: str) -> str:
+    """Return a C identifier for a unit of a module."""
+    return f"fictl_unit_{re.sub(r'[^0-9A-Za-z]', lambda sign: f'_{ord(sign[0]):x}_', stem)}"
