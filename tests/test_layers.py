@@ -37,7 +37,7 @@ SIBLINGS = {
     "replay": {"sanitize", "profile"},
     "watch": {"bench"},
     "judge": {"runnable", "profile", "sanitize"},
-    "farm": {"judge", "bench"},
+    "farm": {"judge", "bench", "tune"},
     "dataset": {"judge", "farm"},
 } | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}
 

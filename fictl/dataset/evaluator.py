@@ -65,7 +65,7 @@ class ProcessEvaluator:
 
     def __init__(
         self,
-        root: Path,
+        root: Path | None,
         place: Place,
         isolated: bool = False,
         wait: float | None = None,
@@ -74,7 +74,7 @@ class ProcessEvaluator:
     ) -> None:
         self._root, self._place, self._isolated = root, place, isolated
         self._wait, self._note = wait, note
-        self._inputs = InputFiles(root)
+        self._inputs = InputFiles(root or Path())
         self._connection = connection
         self._job: EvaluationJob | None = None
         self._stopped = False

@@ -176,7 +176,7 @@ class JudgeFailed:
 class RunCommand:
     """Run `fictl` with these words and --json in a folder with the files of `tree`.
 
-    keeps: `builds` returns what was built; a path returns that file.
+    keeps: `builds` returns what was built; a path in the folder returns that file.
     """
 
     argv: tuple[str, ...]

@@ -40,8 +40,9 @@ class CommandServer:
             if request.tree is not None:
                 self._exchange.fetch((request.tree,))
                 unpack(self._exchange.blobs.path(request.tree), tree)
-            done = _ran(request, tree.joinpath(*_inside(request.folder)))
-            kept = dict(self._kept(request, done, tree, folder))
+            inner = tree.joinpath(*_inside(request.folder))
+            done = _ran(request, inner)
+            kept = dict(self._kept(request, done, inner, folder))
             return CommandDone(done.code, done.document, done.words, kept)
         finally:
             remove(folder)
