@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ from fictl.judge.hardware import UNKNOWN
 from fictl.quantity import counted
 
 if TYPE_CHECKING:
-    from fictl.trace import Evaluation, TraceSet, Workload
+    from fictl.trace import Environment, Evaluation, TraceSet, Workload
 
 MakeEvaluator = Callable[[Path, Place], Evaluator]
 _COMPILER = Place("compiler", runs=False)
@@ -256,7 +256,7 @@ class _Run:
                 evaluation=outcome.evaluation,
             )
             self._dataset.add_traces([trace])
-        self._outcomes.append(_without_log(outcome))
+        self._outcomes.append(_in_short(outcome))
         self._observer.outcome(outcome, len(self._outcomes), self._planned.total)
 
     def _leave_out(self, why: str, count: int) -> None:
@@ -284,8 +284,18 @@ def _marked(evaluation: Evaluation, job: EvaluationJob, hardware: str, place: st
     return evaluation.model_copy(update={"fictl": facts, "environment": environment})
 
 
-def _without_log(outcome: RunOutcome) -> RunOutcome:
-    """Drop the log, which may have megabytes: a run has very many outcomes."""
-    if outcome.evaluation is None:
+def _in_short(outcome: RunOutcome) -> RunOutcome:
+    """Drop the log, which may have megabytes, and the facts: a run has very many outcomes."""
+    evaluation = outcome.evaluation
+    if evaluation is None:
         return outcome
-    return replace(outcome, evaluation=outcome.evaluation.model_copy(update={"log": ""}))
+    short = {"log": "", "fictl": None, "environment": _named(evaluation.environment.hardware)}
+    return replace(outcome, evaluation=evaluation.model_copy(update=short))
+
+
+@cache
+def _named(hardware: str) -> Environment:
+    """Return one environment for all results of a kind of hardware."""
+    from fictl.trace import Environment
+
+    return Environment(hardware=hardware)

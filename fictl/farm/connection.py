@@ -14,7 +14,7 @@ from fictl.child.lines import TooLong
 from fictl.child.lost import Lost, NotStarted, not_started
 from fictl.child.message import Failed, of_kind
 from fictl.child.session import Gone, Late, Session
-from fictl.errors import shown
+from fictl.errors import FictlError, shown
 from fictl.farm.blobs import BlobStore, frames
 from fictl.farm.engine import engine_of, transport_of
 from fictl.farm.line import (
@@ -177,8 +177,11 @@ class Connection:
             try:
                 for frame in frames(blob, path):
                     self.send(frame)
-            except OSError as error:
-                self.send(Absent(blob.sha256, f"{error.strerror}"))
+            except Lost:
+                raise
+            except (OSError, FictlError) as error:
+                why = getattr(error, "strerror", None) or str(error)
+                self.send(Absent(blob.sha256, why))
                 return
 
     def _receive(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-from fictl.errors import FictlError
-from fictl.farm.blobs import BlobStore, blob_of, frames
+from fictl.errors import FictlError, SetupError
+from fictl.farm.blobs import BlobStore, blob_of, farm_folder, frames
 from fictl.farm.line import Absent, Blob, Coming, Frame, Note, Wanted
 
 
@@ -34,7 +34,11 @@ class Exchange:
             return
         self._send(Wanted(missing))
         for blob in missing:
-            self.blobs.receive(blob, self._frame)
+            try:
+                self.blobs.receive(blob, self._frame)
+            except OSError as error:  # A full disk is the place's fault, not the work's.
+                what = f"a file of {blob.size} bytes cannot be kept: {error.strerror}"
+                raise SetupError(what, f"make space in {farm_folder()}") from None
 
     def give(self, path: Path) -> Blob:
         """Send a file, and return its name."""

@@ -83,7 +83,7 @@ class FarmWorker:
         for request in self._requests:
             if isinstance(request, JobStarted):
                 self._judge.begin(request)
-            else:
+            elif not isinstance(request, Frame | Absent):  # The rest of a file that was refused.
                 self._answers.send(self._answer(request))
 
     def terminated(self, number: int, frame: object) -> None:

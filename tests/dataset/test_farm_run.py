@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import torch
 from safetensors.torch import save_file
 
 from fictl.child.family import descendants, member
@@ -65,8 +66,6 @@ def test_results_name_their_places_and_come_once(dataset: TraceSet, places: Path
 def test_files_of_a_dataset_travel_by_their_content(
     dataset: TraceSet, places: Path, tmp_path: Path
 ) -> None:
-    import torch
-
     blob = dataset.root / "blob" / "mm" / "x.safetensors"
     blob.parent.mkdir(parents=True)
     save_file({"x": torch.arange(700_000, dtype=torch.float32)}, blob)  # Three frames.
@@ -109,6 +108,22 @@ def test_where_no_place_can_be_used_the_reasons_are_said(dataset: TraceSet, tmp_
     with pytest.raises(SetupError, match=r"place bare left out.*no route"):
         run(dataset, path)
     assert saved(dataset) == []
+
+
+def test_a_place_with_a_full_disk_is_left_out_by_name(dataset: TraceSet, places: Path) -> None:
+    """A limit of file sizes stands for it."""
+    blob = dataset.root / "blob" / "x.safetensors"
+    blob.parent.mkdir()
+    save_file({"x": torch.arange(100_000, dtype=torch.float32)}, blob)
+    spec = {"type": "safetensors", "path": "blob/x.safetensors", "tensor_key": "x"}
+    stored = {"axes": {"n": 100_000}, "uuid": "stored", "inputs": {"x": spec}}
+    dataset.add_workload("mm", Workload.model_validate(stored))
+    places.write_text(places.read_text().replace("echo;", "ulimit -f 400;", 1))
+    places.write_text(places.read_text().replace("far{0..1}", "far{0..0}"))
+    summary = run(dataset, places, solutions=("mm_a",))
+    assert dict(summary.statuses).keys() <= {"PASSED"}
+    assert (summary.undone, saved(dataset)) == (2 - len(summary.outcomes), saved(dataset))
+    assert "place far0 left out: a file of" in summary.left_out[0]
 
 
 class Killer(RunObserver):

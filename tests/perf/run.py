@@ -16,6 +16,7 @@ import builds
 import calls
 import datasets
 import emulation
+import farm
 import solutions
 import startup
 import testing
@@ -44,6 +45,7 @@ def row(what: str, yardstick: str, pair: Pair, limit: float) -> Row:
 
 
 TYPER, START, CALL = "import typer", "Python's start", "empty call"
+HANDS = "1M through two queues"
 UNIT, LOOP, STEP = "one nvcc unit", "copy loop of 1M", "step of the loop"
 EMULATED = {
     "scale 1M": 36.0,
@@ -102,6 +104,10 @@ def emulated_builds() -> Iterator[Row]:
     yield row("emulated device's runtime, CPU", UNIT, emulation.runtime(), 4.0)
 
 
+def scheduling() -> Iterator[Row]:
+    yield row("1M tasks, 1,000 places", HANDS, farm.large(), 40.0)
+
+
 PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "start": startups,
     "load": loads,
@@ -112,6 +118,7 @@ PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "solutions": kept_solutions,
     "emulate": emulated,
     "emulate-build": emulated_builds,
+    "farm": scheduling,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -39,7 +40,7 @@ def command(
     if dry_run:
         console.show(console.Result({"file": str(out), "text": text}, text.rstrip("\n")))
         return
-    if out.exists():
+    if os.path.lexists(out):
         raise UsageError(f"{friendly(out)} exists", "name another file with --out")
     write_text("--out", out, text)
     hint = f"fictl farm check {out if '/' in str(out) else f'./{out}'}"
