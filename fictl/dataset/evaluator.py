@@ -80,8 +80,8 @@ class ProcessEvaluator:
         self._stopped = False
 
     def prepare(self, device: str, waits: Callable[[], object]) -> None:
-        """Lock the GPU of another machine; that of this one is locked by who runs this."""
-        if self._place.is_here or kind_of(device) != "cuda":
+        """Have the worker lock its GPU, unless this process does."""
+        if self._place.gpu is not None or kind_of(device) != "cuda":
             return
         try:
             answer = self._started(device).ask(HoldGpu(), _DAY_SECONDS, noted=waits)

@@ -175,8 +175,8 @@ class _Run:
             jobs, self._options.jobs, self._tasks, self._built, self._not_built, self._is_built
         )
         compilers = [make_evaluator(root, _COMPILER) for _ in range(builds.workers)]
-        self._stations = [self._station(place, make_evaluator(root, place)) for place in places]
         with builds.running(compilers), self._status:
+            self._stations = [self._station(one, make_evaluator(root, one)) for one in places]
             self._pool.run(self._stations)
         if builds.problem is not None:
             raise builds.problem

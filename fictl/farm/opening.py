@@ -34,8 +34,8 @@ class OpenPlace:
 
 
 def greeting_of(place: Place, device: str, wait: float | None = None) -> Greeting:
-    """Greet a worker; one of another machine locks its GPU there."""
-    return Greeting(device, holds=not place.is_here, wait=wait)
+    """Greet a worker; it locks its GPU, unless this process does."""
+    return Greeting(device, holds=place.gpu is None, wait=wait)
 
 
 def open_all(
