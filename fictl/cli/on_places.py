@@ -48,7 +48,7 @@ def spread_ops(
 
     places = places_of(on, device or settings.DEVICE.get())
     given = [*_given(context, _NOT_PASSED_ON | {*own}), *words]
-    jobs = [CommandJob(name, (*command, name, *given), keeps) for name in map(_name, folders)]
+    jobs = [_job(folder, command, given, keeps) for folder in folders]
     what = f"{' '.join(command)} of {counted(len(jobs), 'op')}"
     with project_files(folders) as files, _Progress(quiet) as observer:
         project = replace(files, variables={**files.variables, **(variables or {})})
@@ -64,8 +64,16 @@ def refuse_with_on(context: typer.Context, names: Collection[str]) -> None:
             )
 
 
-def _name(folder: OpFolder) -> str:
-    return f"{folder.project.name}/{folder.family}/{folder.module}"
+def _job(
+    folder: OpFolder, command: Sequence[str], given: Sequence[str], keeps: tuple[str, ...]
+) -> CommandJob:
+    """Make the job of one op; how long its builds took says which op takes long."""
+    from fictl.jit.store.stores import writable_store
+
+    name = f"{folder.project.name}/{folder.family}/{folder.module}"
+    before = writable_store().entries(folder.project.name, folder.key)
+    seconds = max((entry.manifest.seconds for entry in before), default=0.0)
+    return CommandJob(name, (*command, name, *given), keeps, seconds=seconds)
 
 
 def _is_given(context: typer.Context, name: str) -> bool:

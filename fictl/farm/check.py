@@ -1,4 +1,4 @@
-"""What `fictl farm check` finds at each place."""
+"""Facts and problems of each place, for `fictl farm check`."""
 
 from __future__ import annotations
 
