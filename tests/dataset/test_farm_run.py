@@ -82,6 +82,22 @@ def test_files_of_a_dataset_travel_by_their_content(
     assert not [*tmp_path.glob("far*/.cache/fictl/v1/.farm/datasets/*")]
 
 
+def test_a_solution_does_not_see_what_came_from_the_driver(
+    dataset: TraceSet, places: Path, tmp_path: Path
+) -> None:
+    folders = [str(tmp_path / f"far{n}" / ".cache/fictl/v1/.farm") for n in range(2)]
+    code = (
+        "import os\ndef run(x):\n"
+        f"    for folder in {folders!r}:\n"
+        "        try:\n            names = os.listdir(folder)\n"
+        "        except OSError:\n            continue\n"
+        "        if names:\n            raise RuntimeError(names)\n"
+        "    return x.clone()\n"
+    )
+    dataset.add_solution(solution("curious", "mm", code=code))
+    assert dict(run(dataset, places, solutions=("curious",)).statuses) == {"PASSED": 1}
+
+
 def test_a_file_that_is_not_there_is_no_fault_of_a_place(dataset: TraceSet, places: Path) -> None:
     spec = {"type": "safetensors", "path": "blob/mm/x.safetensors", "tensor_key": "x"}
     workload = {"axes": {"n": 4}, "uuid": "stored", "inputs": {"x": spec}}
