@@ -13,11 +13,11 @@ from fictl import settings
 from fictl.cli import console
 from fictl.cli.late_bar import LateBar
 from fictl.errors import UsageError
-from fictl.farm.spread.command_job import CommandJob, CommandResult, SpreadResults
-from fictl.farm.spread.spread import SpreadObserver
+from fictl.farm.spread.observer import SpreadObserver
 from fictl.quantity import counted
 
 if TYPE_CHECKING:
+    from fictl.farm.spread.command_job import CommandJob, CommandResult, SpreadResults
     from fictl.project import OpFolder
 
 # Each command has its own use for these, or the places have.
@@ -68,6 +68,7 @@ def _job(
     folder: OpFolder, command: Sequence[str], given: Sequence[str], keeps: tuple[str, ...]
 ) -> CommandJob:
     """Make the job of one op; how long its builds took says which op takes long."""
+    from fictl.farm.spread.command_job import CommandJob
     from fictl.jit.store.stores import writable_store
 
     name = f"{folder.project.name}/{folder.family}/{folder.module}"

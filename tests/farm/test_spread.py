@@ -12,7 +12,8 @@ from fictl.child.family import descendants
 from fictl.farm.place import Place
 from fictl.farm.spread.command_doer import Project
 from fictl.farm.spread.command_job import CommandJob, CommandResult
-from fictl.farm.spread.spread import SpreadObserver, spread
+from fictl.farm.spread.observer import SpreadObserver
+from fictl.farm.spread.spread import spread
 
 from .scripts import script
 

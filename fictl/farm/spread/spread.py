@@ -18,21 +18,9 @@ from fictl.farm.pool import Pool
 from fictl.farm.run_status import RunStatus
 from fictl.farm.spread.command_doer import CommandDoer, Project
 from fictl.farm.spread.command_job import CommandJob, CommandResult, SpreadResults
+from fictl.farm.spread.observer import SpreadObserver
 from fictl.farm.station import Station
 from fictl.farm.task_queue import Batch, TaskQueue
-
-
-class SpreadObserver:
-    """Ignores everything: the default."""
-
-    def done(self, result: CommandResult, done: int, total: int) -> None:
-        """One job has a result."""
-
-    def places(self, busy: int, left: int, total: int) -> None:
-        """Some places work, and `left` of all may still get work; called often."""
-
-    def note(self, text: str) -> None:
-        """Another event, as a place that is left out."""
 
 
 def spread(
