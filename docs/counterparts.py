@@ -1,11 +1,10 @@
 """FlashInfer's environment variables, and what stands for each of them here.
 
-"" is the variable of the same name that begins with FICTL_; other text says why there is none.
+"" is the variable that `counterpart` names; other text says why there is none.
 """
 
 from __future__ import annotations
 
-_NO_CUBINS = "none: nothing is downloaded; every kernel is compiled from source"
 _NO_SUCH_KERNEL = "none: the kernel that it steers is not here"
 
 COUNTERPARTS = {
@@ -39,11 +38,11 @@ COUNTERPARTS = {
     "FLASHINFER_TRACE_DUMP_DIR": "",
     "FLASHINFER_VALIDATE_INPUTS": "",
     "FLASHINFER_AUTOTUNER_LOAD_FROM_FILE": "",
-    "FLASHINFER_CUBIN_DIR": _NO_CUBINS,
-    "FLASHINFER_CUBINS_REPOSITORY": _NO_CUBINS,
-    "FLASHINFER_CUBIN_CHECKSUM_DISABLED": _NO_CUBINS,
-    "FLASHINFER_CUBIN_DOWNLOAD_THREADS": _NO_CUBINS,
-    "FLASHINFER_NO_DOWNLOAD": _NO_CUBINS,
+    "FLASHINFER_CUBIN_DIR": "",
+    "FLASHINFER_CUBINS_REPOSITORY": "",
+    "FLASHINFER_CUBIN_CHECKSUM_DISABLED": "",
+    "FLASHINFER_CUBIN_DOWNLOAD_THREADS": "",
+    "FLASHINFER_NO_DOWNLOAD": "",
     "FLASHINFER_DSL_FMHA_LOCAL_DIR": _NO_SUCH_KERNEL,
     "FLASHINFER_FMHA_V2_VERBOSE": _NO_SUCH_KERNEL,
     "FLASHINFER_TOPK_ALGO": "",
@@ -54,5 +53,14 @@ COUNTERPARTS = {
 }
 
 
+# Artifacts are whole modules here, not cubins.
+_RENAMED = {
+    "FLASHINFER_CUBIN_DIR": "FICTL_ARTIFACTS_DIR",
+    "FLASHINFER_CUBINS_REPOSITORY": "FICTL_ARTIFACTS_REPOSITORY",
+    "FLASHINFER_CUBIN_CHECKSUM_DISABLED": "FICTL_ARTIFACTS_CHECKSUM_DISABLED",
+    "FLASHINFER_CUBIN_DOWNLOAD_THREADS": "FICTL_ARTIFACTS_DOWNLOAD_THREADS",
+}
+
+
 def counterpart(theirs: str) -> str:
-    return theirs.replace("FLASHINFER_", "FICTL_")
+    return _RENAMED.get(theirs, theirs.replace("FLASHINFER_", "FICTL_"))

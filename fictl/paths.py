@@ -13,6 +13,7 @@ from fictl import settings
 from fictl.errors import SetupError
 
 PACKAGE = Path(__file__).resolve().parent
+ARTIFACTS = "artifacts"  # Folder in the cache with prebuilt modules that were pulled.
 SOLUTIONS = "solutions"  # Folder in the cache where other people's solutions are built.
 FARM = ("v1", ".farm")  # Folder in the cache of what comes from other machines.
 
@@ -40,6 +41,12 @@ def cache_root() -> Path:
             f"there is no folder for the cache: HOME is unset and user {os.getuid()} has none",
             f"set HOME, or {settings.WORKSPACE_BASE.name} to a folder that you can write",
         ) from error
+
+
+def artifacts_dir() -> Path:
+    """Return the folder of artifacts, without creating it."""
+    chosen = settings.ARTIFACTS_DIR.get()
+    return cache_root() / ARTIFACTS if chosen is None else chosen.absolute()
 
 
 def own_folders() -> dict[str, Path]:

@@ -79,9 +79,14 @@ class Setting(Generic[T]):
             )
             raise InvalidValue(f"{text} cannot be read: {why}", hint or self.doc) from None
 
-    def set_by_flag(self, flag: str, text: str) -> None:
-        """Set a value from the command line, which overrides every other origin in this process."""
+    def set_by_flag(self, flag: str, text: str, *, for_children: bool = False) -> None:
+        """Set a value from the command line, which overrides every other origin in this process.
+
+        for_children: child processes get the value, too, as a variable.
+        """
         _flags[self.name] = Origin("flag", flag, text)
+        if for_children:
+            os.environ[self.name] = text
 
 
 CONFIG: Setting[Path | None] = Setting(

@@ -97,5 +97,17 @@ def paths(text: str) -> tuple[Path, ...]:
     return tuple(path(part) for part in text.split(os.pathsep) if part)
 
 
+REMOTE_SCHEMES = ("s3", "gs", "az", "file", "https", "http", "memory")
+
+
+def urls(text: str) -> tuple[str, ...]:
+    """Parse URLs separated by spaces."""
+    for url in text.split():
+        scheme, separator, rest = url.partition("://")
+        if not separator or scheme not in REMOTE_SCHEMES or not rest.strip("/"):
+            raise ValueError(f"expected URLs that begin with {':// '.join(REMOTE_SCHEMES)}://")
+    return tuple(text.split())
+
+
 def words(text: str) -> tuple[str, ...]:
     return tuple(shlex.split(text))

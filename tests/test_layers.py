@@ -17,9 +17,20 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = [
     {"arch", "child", "dtype", "errors", "lazy", "log", "paths", "private_folder", "process"}
     | {"project_file", "quantity", "redact", "removal", "rooted", "sealed", "syntax"}
-    | {"setting", "settings", "settings_file", "setting_values"}
+    | {"setting", "settings", "settings_file", "setting_values", "sharing_settings"}
     | {"toml_text", "user_file", "version"},
-    {"project", "trace", "timing", "power", "scaffold", "toolchain", "translate", "emu", "jit"},
+    {
+        "project",
+        "trace",
+        "timing",
+        "power",
+        "scaffold",
+        "toolchain",
+        "translate",
+        "trust",
+        "emu",
+        "jit",
+    },
     {"op"},
     {"builds", "case", "gpu_lock", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
@@ -32,7 +43,7 @@ SIBLINGS = {
     "timing": {"toolchain"},
     "power": {"timing"},
     "scaffold": {"project", "translate", "trace"},
-    "jit": {"toolchain", "emu", "project"},
+    "jit": {"toolchain", "emu", "project", "trust"},
     "sanitize": {"testing"},
     "replay": {"sanitize", "profile"},
     "watch": {"bench"},

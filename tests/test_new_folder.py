@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-_COPIED = ("fictl", "kernels", "templates", "tests/conftest.py", "tests/kernels", "pyproject.toml")
+_TESTS = ("tests/conftest.py", "tests/servers", "tests/kernels")
+_COPIED = ("fictl", "kernels", "templates", *_TESTS, "pyproject.toml")
 _FILES = (
     "kernels/elementwise/{}/launcher.cu",
     "kernels/elementwise/{}/binding.cpp",

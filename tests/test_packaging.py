@@ -12,7 +12,9 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -135,7 +137,7 @@ def test_what_fictl_imports_is_a_dependency_of_a_plain_install_or_an_extra(dist:
     needed, extra = requirements(next(dist.glob("*.whl")))
     assert needed <= imported_by_fictl()  # Nothing is installed that nothing uses.
     missing = imported_by_fictl() - needed - BROUGHT
-    assert missing == {"triton"}
+    assert missing == {"cryptography", "obstore", "triton"}
     assert missing <= extra
 
 
@@ -258,3 +260,51 @@ def test_the_version_is_written_once(checkout: Path) -> None:
         "git", "grep", "--name-only", "-E", quoted, "--", ":!tests", ":!docs/results", cwd=checkout
     )
     assert found == "fictl/version.py"
+
+
+def installers() -> list[str]:
+    return ["pip", *(["uv"] if shutil.which("uv") else [])]
+
+
+def prebuilt(folder: Path, *words: str, cwd: Path) -> Path:
+    """The wheel of emulated modules that a project makes; the runtime may be in the user's cache."""
+    command = (sys.executable, "-m", "fictl", "aot", "wheel", *words, "--device", "emu")
+    run(*command, "--out", folder, cwd=cwd)
+    (wheel,) = folder.glob("*_prebuilt_emu-*.whl")
+    return wheel
+
+
+def alone(tmp_path: Path, op: str, wheels: Iterable[Path], installer: str = "pip") -> Any:
+    """Run an op in an environment of Python, torch and these wheels, without a compiler."""
+    program, saved = ROOT / "tests" / "gpu" / "wheel_alone.py", tmp_path / "alone.json"
+    words = ("--ops", op, "--device", "emu", "--installer", installer, "--save", saved)
+    run(sys.executable, program, *wheels, *words, cwd=tmp_path)
+    result = json.loads(saved.read_text())
+    assert (result["not_loaded"], result["elsewhere"], result["compiled"]) == ({}, [], [])
+    assert [row["problem"] for row in result["ops"]] == [""] * len(result["ops"])
+    return result
+
+
+@pytest.mark.parametrize("installer", installers())
+def test_with_python_torch_and_wheels_alone_ops_run(
+    dist: Path, tmp_path: Path, users_cache: None, commit: str, installer: str
+) -> None:
+    wheels = [next(dist.glob("fictl-*.whl")), prebuilt(tmp_path, "scale", cwd=ROOT)]
+    result = alone(tmp_path, "scale", wheels, installer)
+    assert (result["modules"], [row["op"] for row in result["ops"]]) == (1, ["scale"])
+    assert result["fictl"].endswith(f"(commit {commit[:7]})")
+
+
+def test_a_users_project_ships_its_ops_in_the_same_way(
+    dist: Path, tmp_path: Path, users_cache: None
+) -> None:
+    mine = tmp_path / "mine"
+    run(sys.executable, "-m", "fictl", "init", mine, cwd=tmp_path)
+    new_op = ("new-op", "twofold", "--family", "own", "--expr", "x * factor")
+    run(sys.executable, "-m", "fictl", *new_op, cwd=mine)
+    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", cwd=mine)
+    wheel = prebuilt(tmp_path / "out", cwd=mine)
+    assert wheel.name.startswith("mine_prebuilt_emu-0.0.1-py3-none-manylinux_2_")
+    wheels = [next(dist.glob("fictl-*.whl")), *mine.glob("dist/*.whl"), wheel]
+    result = alone(tmp_path, "mine/twofold", wheels)
+    assert (result["modules"], [row["op"] for row in result["ops"]]) == (1, ["twofold"])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,9 @@ def test_where_the_file_lies_when_nobody_chose(monkeypatch, tmp_path):
     assert settings.file_in_use().path == tmp_path / ".config" / "fictl" / "settings.toml"
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     assert settings.file_in_use().path == tmp_path / "xdg" / "fictl" / "settings.toml"
+
+
+def test_a_flag_may_hold_for_children_too(monkeypatch):
+    settings.LOCKED.set_by_flag("--locked", "1", for_children=True)
+    assert (settings.LOCKED.get(), settings.LOCKED.origin().place) == (True, "--locked")
+    assert os.environ["FICTL_LOCKED"] == "1"

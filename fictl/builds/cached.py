@@ -57,8 +57,8 @@ def contents(names: Sequence[str] = ()) -> Contents:
         links += [item for item in items if item.leads_out]
         for item in (item for item in items if item.kind != "build" and not item.leads_out):
             others[item.kind] = others.get(item.kind, 0) + item.size
-    chosen = _chosen(names, {(item.project, item.module) for _, item in listed})
-    picked = [(origin, item) for origin, item in listed if (item.project, item.module) in chosen]
+    wanted = chosen(names, {(item.project, item.module) for _, item in listed})
+    picked = [(origin, item) for origin, item in listed if (item.project, item.module) in wanted]
     picked.sort(key=lambda pair: pair[1].used, reverse=True)
     return Contents(str(cache_root()), tuple(picked), {} if names else others, tuple(links))
 
@@ -68,8 +68,8 @@ def clear_builds(names: Sequence[str], force: bool, dry_run: bool) -> Removal:
     root = cache_root()
     if not names:
         return clear(root, force=force, dry_run=dry_run)
-    chosen = _chosen(names, modules(root))
-    return clear(root, lambda item: (item.project, item.module) in chosen, force, dry_run)
+    wanted = chosen(names, modules(root))
+    return clear(root, lambda item: (item.project, item.module) in wanted, force, dry_run)
 
 
 def verify(repair: bool) -> Integrity:
@@ -83,7 +83,7 @@ def explain_ops(names: Sequence[str], archs: tuple[Arch, ...]) -> list[BuildVerd
     return [explain(spec, archs) for spec in specs_of(names)]
 
 
-def _chosen(names: Sequence[str], known: set[tuple[str, str]]) -> set[tuple[str, str]]:
+def chosen(names: Sequence[str], known: set[tuple[str, str]]) -> set[tuple[str, str]]:
     """Find the modules of these names, in the store (which may outlive an op) or among the ops."""
     if not names:
         return known

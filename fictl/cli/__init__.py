@@ -45,6 +45,8 @@ COMMANDS = (
     "cache",
     "config",
     "aot",
+    "artifacts",
+    "trust",
     "compile-commands",
     "skills",
     "demo",

@@ -11,7 +11,7 @@ from fictl.cli import console
 from fictl.cli._bench import options as flags
 from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.on_places import refuse_with_on, spread_ops
-from fictl.cli.options import Device, DryRun, Json, On, Ops, Verbose, use_device
+from fictl.cli.options import Device, DryRun, Json, Locked, On, Ops, Verbose, use_device
 from fictl.errors import FictlError, UsageError
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def command(
     on: On = "",
     dry_run: DryRun = False,
     verbose: Verbose = False,
+    locked: Locked = False,
     json: Json = False,
 ) -> None:
     """Benchmark ops, or the launchers of one .cu file, beside their baselines.

@@ -10,7 +10,7 @@ from fictl import settings
 from fictl.cli import console
 from fictl.cli.no_ops import no_ops
 from fictl.cli.on_places import refuse_with_on, spread_ops
-from fictl.cli.options import Archs, Device, DryRun, Json, On, Ops, Verbose, use_device
+from fictl.cli.options import Archs, Device, DryRun, Json, Locked, On, Ops, Verbose, use_device
 from fictl.errors import UsageError
 from fictl.paths import friendly
 
@@ -40,6 +40,7 @@ def command(
     on: On = "",
     dry_run: DryRun = False,
     verbose: Verbose = False,
+    locked: Locked = False,
     json: Json = False,
 ) -> None:
     """Compile the named ops, or every op of the project here. Existing builds are kept."""
@@ -125,7 +126,7 @@ def _built(out: Console, built: list[Any]) -> None:
             console.problem(module.error)
             continue
         why = f" ({escape(module.why)})" if module.why else ""
-        how = f"compiled in {module.seconds:.1f} s{why}" if module.compiled else "was built already"
+        how = f"compiled in {module.seconds:.1f} s{why}" if module.compiled else _ready(module)
         origin = f"({module.origin})" if module.origin else ""
         out.print(
             f"[green]✓[/] [bold]{escape(module.title)}[/]  {' '.join((*module.archs, origin))}  {how}",
@@ -136,6 +137,13 @@ def _built(out: Console, built: list[Any]) -> None:
             from fictl.cli.build_time import show_time
 
             show_time(out, module.time)
+
+
+def _ready(module: Any) -> str:
+    """Say of a build that was not compiled now where it is from."""
+    from rich.markup import escape
+
+    return escape(module.why) or "was built already"
 
 
 def show_plans(ops: list[str], archs: tuple[Arch, ...]) -> None:

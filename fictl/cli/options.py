@@ -87,6 +87,23 @@ Verbose = Annotated[
 ]
 
 
+def _use_lock(value: bool) -> bool:
+    if value:
+        settings.LOCKED.set_by_flag("--locked", "1", for_children=True)
+    return value
+
+
+Locked = Annotated[
+    bool,
+    typer.Option(
+        "--locked",
+        help="Use only builds that fictl.lock names, of the modules in it.",
+        callback=_use_lock,
+        show_default=False,
+    ),
+]
+
+
 def use_device(device: str, arch: str | None = None) -> None:
     """Apply the flags about the device; naming architectures implies a GPU."""
     if device:

@@ -13,7 +13,7 @@ from fictl.cli._bench import options as bench_flags
 from fictl.cli._profile import options as flags
 from fictl.cli._profile.tools import Tool, tool
 from fictl.cli.gpu_use import Wait, alone
-from fictl.cli.options import Device, DryRun, Json, Ops, use_device
+from fictl.cli.options import Device, DryRun, Json, Locked, Ops, use_device
 from fictl.errors import FictlError, SetupError, UsageError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def command(
     device: Device = "",
     wait: Wait = None,
     dry_run: DryRun = False,
+    locked: Locked = False,
     json: Json = False,
 ) -> None:
     """Profile ops: kernels, launches, copies, and what they wait for.

@@ -11,7 +11,7 @@ import typer
 from fictl.cli import console
 from fictl.cli.gpu_use import Wait, alone, together
 from fictl.cli.numbers import seconds
-from fictl.cli.options import Device, Json, use_device
+from fictl.cli.options import Device, Json, Locked, use_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -48,6 +48,7 @@ def command(
     timeout: Annotated[
         float, seconds("--timeout", help="Time limit of one call with its build, in seconds.")
     ] = 600.0,
+    locked: Locked = False,
     wait: Wait = None,
     json: Json = False,
 ) -> None:

@@ -12,7 +12,7 @@ from fictl.cli.gpu_use import Wait, together
 from fictl.cli.no_ops import no_ops
 from fictl.cli.numbers import seconds, whole
 from fictl.cli.on_places import spread_ops
-from fictl.cli.options import Device, Json, Keyword, On, Ops, Schedule, use_device
+from fictl.cli.options import Device, Json, Keyword, Locked, On, Ops, Schedule, use_device
 from fictl.cli.outputs import writes_file
 from fictl.user_file import write_text
 
@@ -89,6 +89,7 @@ def command(
     wait: Wait = None,
     on: On = "",
     junit: JUnit = None,
+    locked: Locked = False,
     json: Json = False,
 ) -> None:
     """Test ops: run their tests, build them, and compare them with their references.

@@ -13,7 +13,7 @@ from fictl import settings
 from fictl.cli import console
 from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.on_places import spread_ops
-from fictl.cli.options import Device, DryRun, Json, On, Ops, use_device
+from fictl.cli.options import Device, DryRun, Json, Locked, On, Ops, use_device
 from fictl.cli.outputs import writes_file_and_folders
 from fictl.errors import FictlError
 from fictl.paths import friendly
@@ -52,6 +52,7 @@ def command(
     wait: Wait = None,
     on: On = "",
     dry_run: DryRun = False,
+    locked: Locked = False,
     json: Json = False,
 ) -> None:
     """Time the tactics of ops over their cases, and keep those that beat the default.

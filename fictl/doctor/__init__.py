@@ -12,12 +12,15 @@ from fictl.doctor import (
     environment,
     gpu_state,
     gpus,
+    keys,
     launchers,
     machine,
     probes,
     profilers,
     python_packages,
+    remote,
     targets,
+    wheels,
 )
 from fictl.doctor.facts import Facts, broken, gather
 from fictl.doctor.finding import DoctorFinding, error, exit_code, tally, warning
@@ -49,6 +52,12 @@ CHECKS: tuple[Check, ...] = (
     cache_folder.cache_folder,
     cache_folder.temporary_folder,
     cache_folder.stores,
+    wheels.wheels,
+    remote.remote,
+    remote.clock,
+    remote.proxy,
+    keys.trusted,
+    keys.signing,
     machine.memory,
     environment.flags,
     environment.behind_the_key,

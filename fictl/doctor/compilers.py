@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fictl import settings
-from fictl.doctor.finding import DoctorFinding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok
+from fictl.doctor.wheels import of_missing_compiler
 from fictl.errors import FictlError
 from fictl.toolchain import Candidate, HostCompiler, Nvcc, candidates, find_cxx, require_nvcc
 
@@ -62,7 +62,7 @@ def host_compiler(facts: Facts) -> Iterator[DoctorFinding]:
     try:
         cxx = find_cxx()
     except FictlError as problem:
-        yield error(name, problem.message, problem.hint)
+        yield of_missing_compiler()(name, problem.message, problem.hint)
         return
     seen = f"{cxx.family} {'.'.join(map(str, cxx.version))}, {cxx.ccbin}"
     newest = newest_supported(facts.nvcc, cxx.family) if facts.nvcc else None
@@ -94,9 +94,7 @@ def _no_nvcc(lines: list[str]) -> DoctorFinding:
         why, hint = "it was found only now", "run `fictl doctor` again"
     except FictlError as problem:
         why, hint = problem.message.partition("; looked in")[0], problem.hint
-    # A machine that only runs prebuilt modules needs none.
-    say = warning if settings.DISABLE_JIT.get() else error
-    return say("nvcc", "\n".join((why, *lines)), hint)
+    return of_missing_compiler()("nvcc", "\n".join((why, *lines)), hint)
 
 
 def _place(place: Candidate, used: Nvcc | None) -> str:

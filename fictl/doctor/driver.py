@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _IN_A_CONTAINER = "in a container: start it with --gpus all"
 
 # NVIDIA's release notes: the first driver of each major version of CUDA.
-_FIRST_DRIVER = {12: "525.60", 13: "580.65"}
+FIRST_DRIVER = {12: "525.60", 13: "580.65"}
 
 
 def driver(facts: Facts) -> Iterator[DoctorFinding]:
@@ -41,12 +41,12 @@ def _missing(name: str, facts: Facts) -> DoctorFinding:
     return warning(
         name,
         f"none ({LIBRARY} is not found): ops can be built here, not run",
-        f"to run them, install NVIDIA's driver {_FIRST_DRIVER[12]} or newer; {_IN_A_CONTAINER}",
+        f"to run them, install NVIDIA's driver {FIRST_DRIVER[12]} or newer; {_IN_A_CONTAINER}",
     )
 
 
 def _too_old(name: str, driver: CudaDriver, nvcc: Nvcc) -> DoctorFinding:
-    needed = _FIRST_DRIVER.get(nvcc.cudart_major, "")
+    needed = FIRST_DRIVER.get(nvcc.cudart_major, "")
     update = " ".join(
         filter(None, ("update the driver to", needed or "one for this CUDA", "or newer"))
     )

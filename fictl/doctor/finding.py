@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 Level = Literal["ok", "warning", "error"]
 
@@ -25,6 +25,9 @@ class DoctorFinding:
 
     def to_dict(self) -> dict[str, str]:
         return {"name": self.name, "level": self.level, "found": self.text, "fix": self.fix}
+
+
+Say: TypeAlias = Callable[[str, str, str], DoctorFinding]
 
 
 def ok(name: str, text: str, *evidence: str) -> DoctorFinding:

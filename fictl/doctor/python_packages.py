@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl.doctor.finding import DoctorFinding, error, ok, warning
+from fictl.doctor.wheels import of_missing_compiler
 from fictl.errors import SetupError
 from fictl.jit.compile import ninja_binary
 from fictl.jit.ffi import ffi_paths
@@ -60,7 +61,7 @@ def ninja(facts: Facts) -> Iterator[DoctorFinding]:
         binary = ninja_binary()
         done = run([binary, "--version"], timeout=_SECONDS)
     except SetupError as problem:
-        yield error("ninja", problem.message, problem.hint or "pip install ninja")
+        yield of_missing_compiler()("ninja", problem.message, problem.hint or "pip install ninja")
         return
     version = done.output.strip()
     if done.code:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from fictl import settings
 from fictl.arch import Arch
@@ -13,6 +14,8 @@ from fictl.jit.jobs import fitting, usable_cores
 from fictl.jit.lookup import find
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.progress import BuildObserver, LogObserver
+from fictl.jit.remote import remotes
+from fictl.jit.remote.answer import Pulled
 from fictl.process import stop_all
 
 
@@ -47,21 +50,37 @@ def build_all(
     width = limit or min(usable_cores(), max(1, fitting()))
     workers = max(1, min(width, len(specs)))
 
-    def one(spec: ModuleSpec) -> BuildOutcome | FictlError:
+    answers = _prefetched(specs, archs, exact)
+
+    def one(spec: ModuleSpec, answer: Pulled | None) -> BuildOutcome | FictlError:
         try:
             entry = find(spec) if any_build else None
             if entry:
                 return BuildOutcome(entry, compiled=False)
             cores = max(1, width // workers)
-            return ensure(spec, archs, observer, cores=cores, exact=exact)
+            asked = answer.reasons if answer and answer.asked else None
+            outcome = ensure(spec, archs, observer, cores=cores, exact=exact, asked=asked)
+            return replace(outcome, why=answer.why) if answer and answer.why else outcome
         except FictlError as error:
             return error
 
     with ThreadPoolExecutor(workers) as pool:
         try:
-            return list(pool.map(one, specs))
+            return list(pool.map(one, specs, answers))
         except BaseException:
             # Ctrl-C arrives in this thread, not in the threads that wait for compilers.
             pool.shutdown(wait=False, cancel_futures=True)
             stop_all()
             raise
+
+
+def _prefetched(
+    specs: Sequence[ModuleSpec], archs: tuple[Arch, ...], exact: bool
+) -> list[Pulled | None]:
+    """Ask the remotes for all specs at once; None where there is no answer."""
+    if not remotes.are_set():
+        return [None] * len(specs)
+    from fictl.jit.prefetch import prefetch  # Only here: it imports clients and keys.
+
+    answers = prefetch(specs, archs, exact)
+    return [None if isinstance(answer, FictlError) else answer for answer in answers]

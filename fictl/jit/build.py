@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,10 +21,12 @@ from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan, make_plan
 from fictl.jit.progress import BuildObserver, LogObserver
 from fictl.jit.recipe import recipe_of
+from fictl.jit.remote import remotes
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.failure import raise_failure_since
 from fictl.jit.store.lock import build_lock
 from fictl.jit.store.stores import LAYOUT, Store, writable_store
+from fictl.log import logger
 from fictl.paths import write_atomic
 from fictl.toolchain import Targets
 
@@ -46,36 +49,68 @@ def ensure(
     observer: BuildObserver | None = None,
     cores: int | None = None,
     exact: bool = False,
+    asked: Sequence[str] | None = None,
 ) -> BuildOutcome:
     """Build for `archs`, or for the environment's or GPUs' targets, unless a store has the build.
 
     `exact`: for these targets and no others, unless this machine cannot compile.
+    `asked`: why the remotes, which were asked a moment ago, have no build; None: ask them.
     """
     watch = observer or LogObserver()
     for _ in range(_TRIES):
         try:
-            return _ensure_once(spec.aimed_at(archs), archs, watch, cores, exact)
+            return _ensure_once(spec.aimed_at(archs), archs, watch, cores, exact, asked)
         except SourcesChanged:
+            asked = None
             watch.note(f"{spec.name}: sources changed while they were compiled; building again")
     raise FictlError(f"{spec.name}: its sources keep changing", "save them and build again")
 
 
 def _ensure_once(
-    spec: ModuleSpec, archs: tuple[Arch, ...], watch: BuildObserver, cores: int | None, exact: bool
+    spec: ModuleSpec,
+    archs: tuple[Arch, ...],
+    watch: BuildObserver,
+    cores: int | None,
+    exact: bool,
+    asked: Sequence[str] | None,
 ) -> BuildOutcome:
     lookup = look_up(spec, archs, exact)
     _note_dropped_targets(lookup, watch, exact)
     if lookup.entry is not None:
         return BuildOutcome(lookup.entry, compiled=False, targets=lookup.targets)
-    compilers, targets = lookup.require_compilers()
-    asked, store = time.time(), _store_for(spec)
-    with _locked(lookup, store, watch):
+    if not remotes.are_set():
+        lookup.require_compilers()  # Before the lock: there is nothing to wait for.
+    began, store = time.time(), store_for(spec)
+    with locked(lookup, store, watch):
         if entry := lookup.stored():
-            return BuildOutcome(entry, compiled=False, targets=targets)
+            return BuildOutcome(entry, compiled=False, targets=lookup.targets)
+        outcome, reasons = _pulled(lookup, store, asked)
+        if outcome is not None:
+            return outcome
+        compilers, targets = lookup.require_compilers(reasons)
         plan = _with_runtime(make_plan(spec, lookup.recipe, targets, compilers), watch)
-        raise_failure_since(asked, spec.name, store.module_dir(spec.project, spec.name), plan.keys)
+        raise_failure_since(began, spec.name, store.module_dir(spec.project, spec.name), plan.keys)
         entry = compile_plan(plan, store, watch, cores)
+    if remotes.is_written():
+        from fictl.jit.remote.sender import send_later
+
+        send_later(entry, spec.base)
     return BuildOutcome(entry, compiled=True, targets=targets, why=recorded_summary(entry))
+
+
+def _pulled(
+    lookup: Lookup, store: Store, asked: Sequence[str] | None
+) -> tuple[BuildOutcome | None, Sequence[str]]:
+    """Ask the remotes, if there are any to ask; return also why they have no build to use."""
+    if asked is not None or not remotes.are_set():
+        return None, asked or ()
+    from fictl.jit.remote.pull import pull  # Only here: it imports clients and keys.
+
+    pulled = pull(lookup, store)
+    if pulled.entry is None:
+        return None, pulled.reasons
+    logger().info("%s/%s: %s", lookup.spec.project, lookup.spec.name, pulled.why)
+    return BuildOutcome(pulled.entry, False, lookup.targets, pulled.why), []
 
 
 def ensure_runs(spec: ModuleSpec) -> Entry:
@@ -94,7 +129,7 @@ def write_ninja(spec: ModuleSpec, folder: Path | None = None) -> Path:
     """Write the whole build graph; no unit is taken from a cache."""
     plan = _with_runtime(plan_build(spec), LogObserver())
     if folder is None:
-        folder = _store_for(spec, "ninja").module_dir(spec.project, spec.name) / "ninja"
+        folder = store_for(spec, "ninja").module_dir(spec.project, spec.name) / "ninja"
     folder.mkdir(parents=True, exist_ok=True)
     prepare(plan, folder)
     write_atomic(folder / "build.ninja", ninja_text(plan))
@@ -114,19 +149,22 @@ def _note_dropped_targets(lookup: Lookup, watch: BuildObserver, exact: bool) -> 
         watch.note(lookup.targets.warning)
 
 
-def _store_for(spec: ModuleSpec, *parts: str) -> Store:
+def store_for(spec: ModuleSpec, *parts: str) -> Store:
     """Return the writable store, with a private folder for the module in it."""
     store = writable_store()
     store.ensure_private(spec.project, spec.name, *parts)
     return store
 
 
-def _locked(lookup: Lookup, store: Store, watch: BuildObserver) -> AbstractContextManager[None]:
+def locked(lookup: Lookup, store: Store, watch: BuildObserver) -> AbstractContextManager[None]:
     """Keep other processes from compiling the same recipe; waiting ends when it is published."""
-    spec, key = lookup.spec, lookup.recipe.key
-    path = store.root / LAYOUT / ".locks" / f"{spec.project}.{spec.name}.{key}"
-    timeout = settings.LOCK_TIMEOUT.get()
+    path, timeout = lock_path(lookup, store), settings.LOCK_TIMEOUT.get()
     return build_lock(path, timeout, lambda: lookup.stored() is not None, watch.note)
+
+
+def lock_path(lookup: Lookup, store: Store) -> Path:
+    spec, key = lookup.spec, lookup.recipe.key
+    return store.root / LAYOUT / ".locks" / f"{spec.project}.{spec.name}.{key}"
 
 
 def _with_runtime(plan: Plan, watch: BuildObserver) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,9 +74,13 @@ class Plan:
 
     @property
     def build_key(self) -> str:
-        archs = [str(arch) for arch in self.targets.archs]
-        platform = this_platform.here().general
-        return digest([SCHEMA, platform, self.identity, archs, self.ffi_abi, self.cudart])
+        return build_key(self.identity, self.targets.archs, self.cudart)
+
+
+def build_key(identity: dict[str, str], archs: Sequence[Arch], cudart: int) -> str:
+    """Return the name of the build that these tools make here for these targets."""
+    platform, targets = this_platform.here().general, [str(arch) for arch in archs]
+    return digest([SCHEMA, platform, identity, targets, ffi_abi(), cudart])
 
 
 def make_plan(spec: ModuleSpec, recipe: Recipe, targets: Targets, compilers: Compilers) -> Plan:

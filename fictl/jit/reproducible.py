@@ -17,11 +17,16 @@ from fictl.jit.store.shareable import SHARED_VARIANTS
 from fictl.paths import data_root, own_folders
 
 # Part of the key of each object: those of other versions may hold paths.
-RULES = "paths/1"
+RULES = "paths/2"
 # Compilers take their folder's name from PWD, if that is true. The one of a build is a random one.
 HERE = "/proc/self/cwd"
-# __DATE__ and __TIME__ are those of this moment; the working folder is `.`
-ENVIRONMENT = {"PWD": HERE, "SOURCE_DATE_EPOCH": "0"}
+ENVIRONMENT = {"PWD": HERE}
+# SOURCE_DATE_EPOCH would not do: Clang knows it since 16 only, and it is not for the last one.
+_MOMENT = (
+    '-D__DATE__="Jan  1 1970"',
+    '-D__TIME__="00:00:00"',
+    '-D__TIMESTAMP__="Thu Jan  1 00:00:00 1970"',
+)
 
 _UNIT = data_root("kernels") / "binding" / "unit.h"
 # In nvcc's own shell command, these would end a word in double quotes, or the list that it is in.
@@ -46,18 +51,22 @@ def places_of(spec: ModuleSpec, libraries: Iterable[tuple[str, Path]]) -> tuple[
 
     `libraries` are names and folders of headers that are not the project's.
     """
-    op = spec.name.replace(".", "/")
     named = [
         *own_folders().items(),  # For what lies in no folder of the following.
         ("fictl/emu", EMULATOR),
         *libraries,
-        *(("include", folder) for folder in spec.include_dirs),
-        *((op, source.parent) for source in spec.sources),
-        (op, spec.base),
+        *(() if spec.is_runtime else _folders_of(spec)),
     ]
     places = {place.folder: place for name, folder in named for place in _spelled(name, folder)}
     known = sorted(places.values(), key=lambda place: len(place.folder))
     return (Place(HERE, "."), *known)
+
+
+def _folders_of(spec: ModuleSpec) -> Iterator[tuple[str, Path]]:
+    op = spec.name.replace(".", "/")
+    yield from (("include", folder) for folder in spec.include_dirs)
+    yield from ((op, source.parent) for source in spec.sources)
+    yield op, spec.base
 
 
 def _spelled(name: str, folder: Path) -> Iterator[Place]:
@@ -73,21 +82,21 @@ def words(places: Sequence[Place], stem: str, source: Path, by_nvcc: bool) -> tu
         return ()
     unit = _unit_name(stem)
     if not by_nvcc:
-        return _host_words(places, unit)
+        return (*_host_words(places, unit), *_MOMENT)
     return _nvcc_words(places, unit, _named(source, places))
 
 
 def _named(path: Path, places: Iterable[Place]) -> str:
-    """Return a path as it is in the code."""
+    """Return a path as it is in the code; of a folder without a name, the file's own."""
     inside = [place for place in places if str(path).startswith(f"{place.folder}{os.sep}")]
     last = inside[-1] if inside else None
-    return f"{last.name}{str(path)[len(last.folder) :]}" if last else str(path)
+    return f"{last.name}{str(path)[len(last.folder) :]}" if last else path.name
 
 
 def _host_words(places: Iterable[Place], unit: str) -> tuple[str, ...]:
-    """Return the words for the host compiler: names of places, and no random number in symbols."""
+    """Return the words for a host compiler: names of places, and no random number in symbols."""
     maps = (f"-ffile-prefix-map={place.folder}={place.name}" for place in places)
-    return (f"-frandom-seed={unit}", *maps)
+    return (f"-frandom-seed={unit}", "-Wno-builtin-macro-redefined", *maps)
 
 
 def _nvcc_words(places: Iterable[Place], unit: str, source: str) -> tuple[str, ...]:
@@ -96,8 +105,9 @@ def _nvcc_words(places: Iterable[Place], unit: str, source: str) -> tuple[str, .
     """
     mapped = [place for place in places if not _NOT_FOR_NVCC.search(place.folder)]
     return (
-        f"-Xcudafe=--orig_src_path_name={source}",
+        f'-Xcudafe="--orig_src_path_name={source}"',
         f"-DFICTL_UNIT={unit}",
+        *_MOMENT,
         "-include",
         str(_UNIT),
         *(f'-Xcompiler="{word}"' for word in _host_words(mapped, unit)),

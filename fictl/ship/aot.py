@@ -27,7 +27,7 @@ from fictl.jit.store.writing import writing
 from fictl.paths import matching
 from fictl.version import VERSION
 
-_REBUILD = "change the flags that it names, or build it again where compiling is allowed"
+REBUILD = "change the flags that it names, or build it again where compiling is allowed"
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def ship(
 
     A build for more architectures than asked for is used only where nothing can compile.
     """
-    _refuse_variant()
+    refuse_unshared_variant()
     store = _open(out.absolute())
     built = building.build(names, archs, observer, exact=True)
     results = tuple(_copied(store, module) for module in built)
@@ -69,7 +69,7 @@ def ship(
     return Shipped(store.root, results, replaced, tuple(_kept(store, results)))
 
 
-def _refuse_variant() -> None:
+def refuse_unshared_variant() -> None:
     """Refuse settings that ask for builds which only this machine can use, before any compile."""
     device = settings.DEVICE.get()
     variant = current_variant(device)
@@ -95,7 +95,7 @@ def _open(root: Path) -> Store:
     return Store(root, prebuilt=True)
 
 
-def _refuse_links(root: Path, module_dir: Path) -> None:
+def refuse_links(root: Path, module_dir: Path) -> None:
     """Refuse a link below the folder, which would lead writes or removals out of it."""
     for place in (module_dir, *module_dir.parents):
         if place == root:
@@ -110,10 +110,10 @@ def _copied(store: Store, built: BuiltModule) -> BuiltModule:
         return built
     source = Entry.read(Path(built.path))
     if reason := unshareable(source):
-        error = FictlError(f"{built.module} is not shipped: {reason}", _REBUILD)
+        error = FictlError(f"{built.module} is not shipped: {reason}", REBUILD)
         return replace(built, error=error)
     module_dir = store.module_dir(built.project, built.module)
-    _refuse_links(store.root, module_dir)
+    refuse_links(store.root, module_dir)
     staging = module_dir / f".{secrets.token_hex(8)}"
     with writing(store.root):
         staging.mkdir(parents=True)

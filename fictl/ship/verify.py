@@ -15,6 +15,7 @@ from fictl.errors import UsageError
 from fictl.jit.cache.integrity import check_store
 from fictl.jit.cache.inventory import Item, builds
 from fictl.jit.ffi import ffi_abi, ffi_paths
+from fictl.jit.module_spec import RUNTIME_MODULE
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.platform import measured
 from fictl.jit.store.stores import STORE_FILE, Store
@@ -24,8 +25,8 @@ from fictl.toolchain import find_tool
 
 # Run in another process: code that crashes while it is loaded must not crash this one.
 _LOAD = (
-    "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL); "
-    "ctypes.CDLL(sys.argv[2], os.RTLD_NOW)"
+    "import ctypes, os, sys; [ctypes.CDLL(path, ctypes.RTLD_GLOBAL) for path in sys.argv[1:-1]]; "
+    "ctypes.CDLL(sys.argv[-1], os.RTLD_NOW)"
 )
 
 _HEADER = re.compile(r"Fatbin (elf|ptx) code:\s*=+\s*arch = sm_(\w+)")
@@ -51,13 +52,17 @@ class VerifiedBuild:
 def verify(root: Path) -> list[VerifiedBuild]:
     """Check that every build is complete, of this ABI, holds the code it claims, and loads."""
     root = root.absolute()
+    require_store(root)
+    broken = {entry.path: entry.problem for entry in check_store(Store(root, prebuilt=True)).broken}
+    return [_check(item, broken.get(item.path, "")) for item in builds(root)]
+
+
+def require_store(root: Path) -> None:
     if not os.path.isfile(root / STORE_FILE):
         raise UsageError(
             f"{root} is not a folder of prebuilt modules: it has no {STORE_FILE}",
             "fictl aot build --out DIR makes one",
         )
-    broken = {entry.path: entry.problem for entry in check_store(Store(root, prebuilt=True)).broken}
-    return [_check(item, broken.get(item.path, "")) for item in builds(root)]
 
 
 def _check(item: Item, broken: str) -> VerifiedBuild:
@@ -139,7 +144,17 @@ def _list(parts: Iterable[str]) -> str:
 
 
 def _loads(entry: Entry) -> Iterator[str]:
-    loaded = ask([sys.executable, "-c", _LOAD, ffi_paths().library, entry.module])
+    before = (ffi_paths().library, *_runtimes(entry))
+    loaded = ask([sys.executable, "-c", _LOAD, *before, entry.module])
     if loaded.code:
         reason = loaded.output.strip().rpartition("\n")[2] or f"exit code {loaded.code}"
         yield f"it does not load: {reason}"
+
+
+def _runtimes(entry: Entry) -> Iterator[Path]:
+    """Yield the emulated device's runtime in the same store, which an emulated module links to."""
+    module_dir = entry.path.parents[1]
+    name = ("fictl", RUNTIME_MODULE)
+    if entry.manifest.device == "emu" and (entry.manifest.project, entry.manifest.module) != name:
+        runtimes = Store(module_dir.parents[2]).entries(*name)
+        yield from (runtime.module for runtime in runtimes[:1])

@@ -35,10 +35,14 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Probe:
-    """The GPUs that the driver reports; `problem` is set if the driver failed."""
+    """The GPUs that the driver reports; `problem` is set if the driver failed.
+
+    cuda: major version of the newest CUDA whose programs the driver runs; 0 if it is not known.
+    """
 
     gpus: tuple[Gpu, ...] = ()
     problem: str = ""
+    cuda: int = 0
 
 
 class _DriverError(Exception):
@@ -82,7 +86,7 @@ def _probe() -> Probe:
     except OSError:
         return Probe()
     try:
-        return Probe(driver.gpus())
+        return Probe(driver.gpus(), cuda=driver.cuda())
     except _DriverError as error:
         return Probe(problem="" if error.code in _NO_GPU else f"the CUDA driver failed: {error}")
 
@@ -96,6 +100,11 @@ class _Driver:
         count = ctypes.c_int()
         self._call("cuDeviceGetCount", ctypes.byref(count))
         return tuple(self._gpu(index) for index in range(count.value))
+
+    def cuda(self) -> int:
+        version = ctypes.c_int()
+        self._call("cuDriverGetVersion", ctypes.byref(version))
+        return version.value // 1000
 
     def _gpu(self, index: int) -> Gpu:
         device = ctypes.c_int()

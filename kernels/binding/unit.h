@@ -7,5 +7,5 @@
 
 extern "C" {
 extern __attribute__((visibility("hidden"))) const char FICTL_UNIT;
-__attribute__((visibility("hidden"))) const char FICTL_UNIT = 0;
+const char FICTL_UNIT = 0;
 }

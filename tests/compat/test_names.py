@@ -140,7 +140,7 @@ def test_an_import_says_the_same(module: str) -> None:
         ("from {}.jit import gen_pod_module", "compiles an op at its first call"),
         ("from {} import rmsnrm", "did you mean 'rmsnorm'"),
         ("from {} import trtllm_something", "has no 'trtllm_something'$"),
-        ("from {} import artifacts", "no binaries to download"),
+        ("from {} import artifacts", "there are no cubins here"),
         ("from {}.api_logging import replay_from_dump", "fictl replay DIR"),
     ],
 )

@@ -108,6 +108,7 @@ def test_generators_of_modules_have_flags_and_folders(tmp_path: Path, monkeypatc
     assert [str(arch) for arch in spec.exact_archs] == ["9.0a"]
     env = flashinfer.jit.env
     assert cache_root() == env.FLASHINFER_CACHE_DIR
+    assert cache_root() / "artifacts" == env.FLASHINFER_CUBIN_DIR
     assert (env.FLASHINFER_INCLUDE_DIR / "fictl").is_dir()
     assert not env.FLASHINFER_GEN_SRC_DIR.exists()
 

@@ -9,6 +9,7 @@ from fictl.doctor.environment import behind_the_key, flags, settings_in_force, s
 
 def test_nothing_set_is_nothing_named(finding, monkeypatch):
     monkeypatch.delenv("FICTL_WORKSPACE_BASE")
+    monkeypatch.delenv("FICTL_GPU_LOCK_DIR")
     for name in ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"):
         monkeypatch.delenv(name, raising=False)
     assert finding(settings_in_force).text in ("all at their defaults", "FICTL_CONFIG")

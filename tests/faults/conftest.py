@@ -33,6 +33,37 @@ import tiny
 print(tiny.ops.twice(21))
 """
 
+# Why fork: importing takes each of them longer than what is tested. The gate opens for all at once.
+_FORK_THEN_CALL = """import os, sys
+sys.modules.update(dict.fromkeys(["torch", "numpy", "cuda"]))
+from fictl.project import mount
+mount()
+import fictl.jit.build, fictl.jit.compile, tiny, tvm_ffi
+from fictl.errors import FictlError
+twice = tiny.ops.twice
+
+def call():
+    try:
+        print(twice(21))
+    except FictlError as error:
+        print(error)
+        sys.exit(error.exit_code)
+
+gate, opened = os.pipe()
+for number in range(int(sys.argv[1])):
+    if os.fork() == 0:
+        os.close(opened)
+        said = os.open(f"{sys.argv[2]}/{number}", os.O_CREAT | os.O_WRONLY)
+        os.dup2(said, 1)
+        os.dup2(said, 2)
+        os.read(gate, 1)
+        call()
+        sys.exit()
+os.close(opened)
+for _ in range(int(sys.argv[1])):
+    print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -192,5 +223,25 @@ def mounted(tmp_path: Path) -> Callable[..., Answer]:
         assert "Traceback" not in answer.said
         assert "internal error" not in answer.said
         return answer
+
+    return run
+
+
+@pytest.fixture
+def at_once(
+    start: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> Callable[..., tuple[list[int], list[str]]]:
+    """Call the op in so many processes at once; return their exit codes, and what each printed."""
+
+    def run(processes: int, **changes: str | None) -> tuple[list[int], list[str]]:
+        outputs = tmp_path / "outputs"
+        outputs.mkdir()
+        parent = start(
+            *("-c", _FORK_THEN_CALL, str(processes), str(outputs)),
+            **{"FICTL_LOGGING_LEVEL": "error", **changes},
+        )
+        codes, err = parent.communicate(timeout=120)
+        assert parent.returncode == 0, err
+        return [*map(int, codes.split())], [path.read_text() for path in outputs.iterdir()]
 
     return run

@@ -20,6 +20,7 @@ from fictl.jit.recipe import recipe_of
 from fictl.jit.store.entry import MANIFEST
 from fictl.jit.store.stores import STORE_FILE, writable_store
 from fictl.sealed import seal, unseal
+from fictl.toolchain import Probe
 from fictl.version import VERSION
 
 pytestmark = pytest.mark.needs_nvcc
@@ -209,6 +210,19 @@ def test_a_build_for_another_platform_is_passed_over_for_the_good_one(
     assert compiled() == ["answer.o"]
     assert re.search(r"newer is passed over: it (is for|needs)", caplog.text)
     assert "WARNING" not in caplog.text
+
+
+def test_a_build_of_a_newer_cuda_than_the_drivers_is_passed_over(
+    answer, beside, compiled, caplog, monkeypatch
+):
+    monkeypatch.setenv("FICTL_LOGGING_LEVEL", "debug")
+    spec = answer(3)
+    good = spec.build()
+    monkeypatch.setattr("fictl.jit.lookup.probe", lambda: Probe(cuda=good.manifest.cudart))
+    beside(good, cudart=good.manifest.cudart + 1)
+    assert spec.build_and_load().answer() == 3
+    assert compiled() == ["answer.o"]
+    assert re.search(r"newer is passed over: it is of CUDA \d+, and the driver runs", caplog.text)
 
 
 def test_a_newer_schema_beside_it_does_not_matter(answer, beside, compiled, caplog):

@@ -9,7 +9,9 @@ import pytest
 from fictl.arch import Arch
 from fictl.jit import gen_jit_spec
 from fictl.jit.status import BuildStatus, built
+from fictl.jit.store.entry import MANIFEST
 from fictl.jit.store.stores import stores
+from fictl.sealed import seal, unseal
 
 pytestmark = pytest.mark.needs_nvcc
 
@@ -59,6 +61,12 @@ def test_a_file_that_is_gone_makes_it_stale(op):
     op.build()
     op.sources[0].unlink()
     assert _status(op) == BuildStatus("stale")
+
+
+def test_a_build_for_another_platform_is_as_good_as_none(op):
+    manifest = op.build().path / MANIFEST
+    manifest.write_text(seal({**unseal(manifest.read_text()), "platform": "sparc64-linux"}))
+    assert _status(op) == BuildStatus("no")
 
 
 def test_a_broken_manifest_is_as_good_as_none(op):

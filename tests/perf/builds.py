@@ -15,15 +15,15 @@ from yardsticks import interpreter, nvcc_unit
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ARCH = "9.0a"
-_SPEC = "from fictl.op import folder_specs; from fictl.project import find; spec = folder_specs(find('scale')[0])[0]"
-_BUILD = f"{_SPEC}; spec.build()"
+SPEC = "from fictl.op import folder_specs; from fictl.project import find; spec = folder_specs(find('scale')[0])[0]"
+BUILD = f"{SPEC}; spec.build()"
 
 
 def warm_load() -> Pair:
     """`build_and_load` of a cached module over loading that very file, where all is imported."""
     ours = (
         "import time, torch, tvm_ffi, fictl.jit.build, fictl.jit.load\n"
-        f"{_SPEC}\n"
+        f"{SPEC}\n"
         "start = time.perf_counter(); spec.build_and_load()\n"
         "print(time.perf_counter() - start)"
     )
@@ -32,8 +32,8 @@ def warm_load() -> Pair:
         "start = time.perf_counter(); tvm_ffi.load_module({path!r})\n"
         "print(time.perf_counter() - start)"
     )
-    with _checkout() as env:
-        python(_BUILD, env)
+    with checkout() as env:
+        python(BUILD, env)
         path = next(Path(env["FICTL_WORKSPACE_BASE"]).rglob("module.so"))
         return interleave(
             lambda: float(python(ours, env)),
@@ -44,7 +44,7 @@ def warm_load() -> Pair:
 
 
 def cold() -> Pair:
-    with _checkout() as env:
+    with checkout() as env:
 
         def ours() -> float:
             shutil.rmtree(env["FICTL_WORKSPACE_BASE"], ignore_errors=True)
@@ -55,8 +55,8 @@ def cold() -> Pair:
 
 def edited() -> Pair:
     """A changed kernel header: everything else is as it was."""
-    with _checkout() as env:
-        python(_BUILD, env)
+    with checkout() as env:
+        python(BUILD, env)
         header = checkout_of(env) / "kernels/include/fictl/elementwise/scale.cuh"
 
         def ours() -> float:
@@ -69,14 +69,14 @@ def edited() -> Pair:
 def _built(env: dict[str, str]) -> float:
     """Seconds of one `build()`, interpreter start-up left out."""
     timer = (
-        f"import time; {_SPEC}\n"
+        f"import time; {SPEC}\n"
         "start = time.perf_counter(); spec.build(); print(time.perf_counter() - start)"
     )
     return float(python(timer, env))
 
 
 @contextmanager
-def _checkout() -> Iterator[dict[str, str]]:
+def checkout() -> Iterator[dict[str, str]]:
     """A copy of the package to edit, an empty cache, and the environment that uses both."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "checkout"

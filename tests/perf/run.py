@@ -6,17 +6,20 @@ import argparse
 import json
 import platform
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]  # The second: servers.
 
 import builds
 import calls
 import datasets
 import emulation
 import farm
+import reproducible
+import sharing
 import solutions
 import startup
 import testing
@@ -46,6 +49,7 @@ def row(what: str, yardstick: str, pair: Pair, limit: float) -> Row:
 
 TYPER, START, CALL = "import typer", "Python's start", "empty call"
 HANDS = "1M through two queues"
+REQUEST = "20 ms request"
 UNIT, LOOP, STEP = "one nvcc unit", "copy loop of 1M", "step of the loop"
 EMULATED = {
     "scale 1M": 36.0,
@@ -89,6 +93,24 @@ def kept_solutions() -> Iterator[Row]:
         yield row(f"{kind} solution, built before", START, solutions.again(kind), 0.4)
 
 
+def shared() -> Iterator[Row]:
+    yield row("warm load, a remote set", "no remote", sharing.warm_load(), 1.1)
+    yield row("signature and hash of 1 MB", "the hash", sharing.signature(), 3.0)
+    yield row("a miss", REQUEST, sharing.miss(), 1.25)
+    yield row("all misses of the set", REQUEST, sharing.all_misses(), 8.0)
+    yield row("a hit", "its build", sharing.hit(), 0.05)
+    first, later = sharing.dead()
+    yield row("a dead remote, first process", "a second", first, 1.1)
+    yield row("a dead remote, later process", START, later, 0.1)
+    yield row("64 processes, one download", "the same, warm", sharing.at_once(), 1.5)
+
+
+def shared_set() -> Iterator[Row]:
+    second, cold = sharing.whole_set()
+    yield row("push of the set, the second", REQUEST, second, 100.0)
+    yield row("cold machine, whole set loaded", "import torch", cold, 5.0)
+
+
 def emulated() -> Iterator[Row]:
     for name, limit in EMULATED.items():
         yield row(f"{name}, emulated", LOOP, emulation.fast(name), limit)
@@ -108,6 +130,18 @@ def scheduling() -> Iterator[Row]:
     yield row("1M tasks, 1,000 places", HANDS, farm.large(), 40.0)
 
 
+def reproducible_builds() -> Iterator[Row]:
+    """The number of modules that two machines build differently, in the place of a ratio."""
+    start = time.monotonic()
+    problems = reproducible.compare([])
+    for module, problem in problems:
+        if problem:
+            print(f"{module}: {problem}")
+    differing = sum(bool(problem) for _, problem in problems)
+    seconds = time.monotonic() - start
+    yield Row(f"{len(problems)} ops built twice differ", "both", seconds, seconds, differing, 0.0)
+
+
 PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "start": startups,
     "load": loads,
@@ -116,9 +150,12 @@ PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "test": tests,
     "dataset": traces,
     "solutions": kept_solutions,
+    "share": shared,
+    "share-set": shared_set,
     "emulate": emulated,
     "emulate-build": emulated_builds,
     "farm": scheduling,
+    "reproducible": reproducible_builds,
 }
 
 

@@ -16,6 +16,8 @@ NAMES = [
     "debug-cuda-crash",
     "port-kernel",
     "profile-kernel",
+    "share-builds",
+    "work-offline",
     "write-solution",
 ]
 

@@ -13,9 +13,11 @@ import pytest
 from fictl.arch import Arch
 from fictl.builds.building import build
 from fictl.errors import UsageError
+from fictl.jit.ffi import ffi_paths
 from fictl.jit.progress import LogObserver
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.stores import STORE_FILE, Store
+from fictl.paths import cache_root, own_folders
 from fictl.project import find
 from fictl.sealed import seal, unseal
 from fictl.ship.aot import ship
@@ -59,9 +61,27 @@ def test_what_was_copied_is_whole_and_readable_by_all(out: Path) -> None:
 
 
 def test_no_path_of_this_machine_goes_along(out: Path, tiny: Path) -> None:
+    """Not of the project, the user, the environment, the checkout, the cache: in no byte of a file."""
     _ship(out)
-    texts = [path.read_text() for path in out.rglob("*.json")]
-    assert not any(str(tiny) in text for text in texts)
+    folders = {tiny, tiny.parent, cache_root(), *own_folders().values(), ffi_paths().tvm_ffi}
+    files = [path for path in out.rglob("*") if path.is_file()]
+    assert len(files) == 3
+    assert not [
+        (path.name, folder)
+        for path in files
+        for folder in folders
+        if str(folder).encode() in path.read_bytes()
+    ]
+
+
+def test_a_library_that_names_a_file_of_this_machine_is_left_out(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = own_folders()["fictl"] / "precious.h"
+    monkeypatch.setenv("FICTL_EXTRA_LDFLAGS", f"-Wl,-rpath,{place}")
+    (built,) = _ship(out).built
+    assert "module.so names a file in " in built.error.message
+    assert _files(out) == [STORE_FILE]
 
 
 def test_once_more_changes_nothing(out: Path, listing_of) -> None:

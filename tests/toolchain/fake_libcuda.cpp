@@ -19,6 +19,7 @@ int cuInit(unsigned) {
   const char* text = std::getenv("FAKE_CUDA_INIT");
   return text ? std::atoi(text) : 0;
 }
+int cuDriverGetVersion(int* version) { return *version = 12040, 0; }
 int cuDeviceGetCount(int* count) { return *count = static_cast<int>(gpus().size()), 0; }
 int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
 int cuDeviceGetName(char* name, int size, int device) {

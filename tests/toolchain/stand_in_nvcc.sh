@@ -62,8 +62,9 @@ case "$*" in
       shift
       case $word in
         -ccbin=*) cxx=${word#-ccbin=} ;;
+        -Xcompiler=\"*\") word=${word#*\"} && set -- "$@" "${word%\"}" ;;
         -Xcompiler=*) set -- "$@" $(echo "${word#-Xcompiler=}" | tr , ' ') ;;
-        -gencode=* | --expt* | --threads=* | -Xfatbin=* | -Xptxas=* | -lineinfo | -G) ;;
+        -gencode=* | --expt* | --threads=* | -Xcudafe=* | -Xfatbin=* | -Xptxas=* | -lineinfo | -G) ;;
         *) set -- "$@" "$word" ;;
       esac
     done

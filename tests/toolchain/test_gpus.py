@@ -34,6 +34,11 @@ def test_each_gpu_has_index_name_and_architecture(driver):
     )
 
 
+def test_the_driver_says_which_cuda_it_runs(driver):
+    driver.setenv("FAKE_CUDA_GPUS", "90")
+    assert probe().cuda == 12
+
+
 def test_an_old_driver_has_one_function_for_uuids(driver, library):
     source = Path(__file__).with_name("fake_libcuda.cpp")
     old = library.with_name("old_libcuda.so.1")

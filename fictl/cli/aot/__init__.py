@@ -1,3 +1,3 @@
 """Ahead-of-time builds, for machines without a compiler."""
 
-COMMANDS = ("build", "verify")
+COMMANDS = ("build", "verify", "wheel", "sbom")

@@ -10,7 +10,7 @@ import typer
 from fictl.cli import console
 from fictl.cli.build import show_plans, spread_builds
 from fictl.cli.no_ops import no_ops
-from fictl.cli.options import Archs, DryRun, Json, On, Ops, Verbose, use_device
+from fictl.cli.options import Archs, DryRun, Json, Locked, On, Ops, Verbose, use_device
 from fictl.cli.outputs import writes_folder
 from fictl.paths import friendly
 
@@ -35,6 +35,7 @@ def command(
     on: On = "",
     dry_run: DryRun = False,
     verbose: Verbose = False,
+    locked: Locked = False,
     json: Json = False,
 ) -> None:
     """Build all modules that ops declare into a folder, to be used with FICTL_STORES=<folder>."""

@@ -1,3 +1,3 @@
-"""Compile cache: show, explain, verify and clean it."""
+"""Compile cache: show, explain, share, verify and clean it."""
 
-COMMANDS = ("show", "explain", "verify", "gc", "clear", "path")
+COMMANDS = ("show", "explain", "push", "pull", "verify", "gc", "clear", "path")

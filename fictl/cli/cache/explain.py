@@ -79,10 +79,29 @@ def _name(verdict: BuildVerdict) -> str:
 
 
 def _built(verdict: BuildVerdict) -> str:
+    from rich.markup import escape
+
     manifest = verdict.entry.manifest if verdict.entry else None
     if manifest is None:
         return ""
-    return f"{' '.join(manifest.archs) or manifest.device}, built {_clock(manifest.created)} in {manifest.seconds:.1f} s"
+    targets = " ".join(manifest.archs) or manifest.device
+    if "wheel" in manifest.origin:
+        return f"{targets}, from the wheel {escape(manifest.origin['wheel'])}"
+    if manifest.origin:
+        return f"{targets}, fetched {_clock(manifest.created)} {_origin(manifest.origin)}"
+    return f"{targets}, built {_clock(manifest.created)} in {manifest.seconds:.1f} s"
+
+
+def _origin(origin: dict[str, str]) -> str:
+    """Say where a build was fetched from, and who signed it."""
+    from rich.markup import escape
+
+    key = (
+        f"signed by {origin['key']} ({origin.get('key_id', '')})"
+        if origin.get("key")
+        else "unsigned, from a folder of yours"
+    )
+    return escape(f"from {origin.get('url', '?')}, {key}")
 
 
 def _because(verdict: BuildVerdict) -> str:
@@ -90,7 +109,7 @@ def _because(verdict: BuildVerdict) -> str:
     from rich.markup import escape
 
     cause = verdict.cause
-    if cause is None:
+    if cause is None or (verdict.entry and verdict.entry.manifest.origin):
         return ""
     if not cause.known:
         return f"; why is {cause.summary}"

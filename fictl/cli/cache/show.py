@@ -6,6 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 from fictl.cli import console
+from fictl.cli.cache import at_remote
+from fictl.cli.cache.at_remote import Remote
 from fictl.cli.cache.removed import leads_out
 from fictl.cli.options import Json, Ops
 
@@ -19,9 +21,15 @@ _COLUMNS = ("op", "archs", "variant", "size", "built", "last use", "origin", "")
 _NEWER = "of a newer fictl"
 
 
-def command(ops: Ops = None, json: Json = False) -> None:
+def command(ops: Ops = None, remote: Remote = False, json: Json = False) -> None:
     """Show the stored builds: op, architectures, size, age, last use and store."""
     from fictl.builds.cached import contents
+
+    if remote:
+        from fictl.builds.remote_store import show_remote
+
+        console.show(at_remote.show(show_remote(ops or [])))
+        return
 
     inventory = contents(ops or [])
     console.show(console.Result(inventory.to_dict(), lambda out: _view(out, inventory)))
@@ -58,7 +66,8 @@ def _cells(origin: str, item: Item) -> tuple[str, ...]:
         " ".join(manifest.archs) or manifest.device if manifest else "?",
         manifest.variant if manifest else "?",
         spell_size(item.size),
-        f"{spell_age(now - manifest.created)} ago" if manifest else "?",
+        # A wheel says no date: it is the same whenever it is made.
+        f"{spell_age(now - manifest.created)} ago" if manifest and manifest.created else "?",
         f"{spell_age(now - item.used)} ago",
         origin,
         "in use" if item.in_use else "" if manifest else _NEWER if item.newer else "corrupt",

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli.cache import at_remote
+from fictl.cli.cache.at_remote import Remote
 from fictl.cli.options import Json
-from fictl.errors import FictlError
+from fictl.errors import FictlError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,10 +26,25 @@ def command(
             "--repair", help="Remove what is corrupt; its next use rebuilds it.", show_default=False
         ),
     ] = False,
+    remote: Remote = False,
     json: Json = False,
 ) -> None:
-    """Verify the hashes of every build, object and record. Exit code 1 if one is corrupt."""
+    """Verify the hashes of every build, object and record. Exit code 1 if one is corrupt.
+
+    Of a remote, every byte is read, and every signature; builds that were made twice with different
+    bytes are named.
+    """
     from fictl.builds.cached import verify
+
+    if remote:
+        from fictl.builds.remote_store import audit_remote
+
+        if repair:
+            raise UsageError(
+                "--repair is for the cache here", "fictl cache push sends a build again"
+            )
+        console.show(at_remote.audit(audit_remote()))
+        return
 
     integrity = verify(repair)
     standing = [broken for broken in integrity.broken if not broken.removed]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     CUTLASS_INCLUDE_DIRS: list[Path]
     FLASHINFER_CACHE_DIR: Path
+    FLASHINFER_CUBIN_DIR: Path
     FLASHINFER_GEN_SRC_DIR: Path
     FLASHINFER_INCLUDE_DIR: Path
     FLASHINFER_JIT_DIR: Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CUTLASS_INCLUDE_DIRS",
     "FLASHINFER_CACHE_DIR",
+    "FLASHINFER_CUBIN_DIR",
     "FLASHINFER_GEN_SRC_DIR",
     "FLASHINFER_INCLUDE_DIR",
     "FLASHINFER_JIT_DIR",
@@ -35,11 +37,13 @@ def _cutlass() -> list[Path]:
 
 def __getattr__(name: str) -> Path | list[Path]:
     from fictl.jit.store.stores import LAYOUT
-    from fictl.paths import cache_root
+    from fictl.paths import artifacts_dir, cache_root
     from fictl.project import Project
 
     if name in ("FLASHINFER_CACHE_DIR", "FLASHINFER_WORKSPACE_DIR"):
         return cache_root()
+    if name == "FLASHINFER_CUBIN_DIR":
+        return artifacts_dir()
     if name == "FLASHINFER_JIT_DIR":
         return cache_root() / LAYOUT
     if name == "FLASHINFER_GEN_SRC_DIR":

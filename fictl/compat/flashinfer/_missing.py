@@ -38,7 +38,7 @@ _INSTEAD = (
     (r"collect_env\w*|format_report", "`fictl doctor --report`"),
     (
         r"artifacts|download_artifacts|clear_cubin",
-        "fictl has no binaries to download: kernels are compiled, or shipped by `fictl aot build`",
+        "there are no cubins here: `fictl artifacts pull` brings whole modules, signed",
     ),
     (r"main|gen_all_modules|register_default_modules|copy_built_kernels", "`fictl aot build`"),
     (

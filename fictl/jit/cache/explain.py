@@ -13,6 +13,7 @@ from fictl.jit.lookup import Lookup, look_up
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.store.entry import Corrupt, Entry
 from fictl.jit.store.stores import stores
+from fictl.jit.store.this_platform import unfit
 from fictl.paths import cache_root
 
 # Aspects that are reported as unchanged if no change is of these kinds.
@@ -61,6 +62,7 @@ class BuildVerdict:
             "build": str(self.entry.path) if self.entry else None,
             "built": built.created if built else None,
             "archs": list(built.archs) if built else [],
+            "origin": built.origin if built else {},
             "store": str(self.store) if self.store else None,
             "cause": self.cause.to_dict() if self.cause else None,
         }
@@ -78,7 +80,10 @@ def explain(spec: ModuleSpec, archs: tuple[Arch, ...] = ()) -> BuildVerdict:
     if last is None:
         return BuildVerdict(*known, False, _never(spec))
     differences = tuple(changes(last.manifest, _wanted(lookup), cache_root()))
-    why = "" if differences else _unfit(last)
+    if lookup.locked:
+        why, _ = lookup.locked.why()
+    else:
+        why = "" if differences else _unfit(last)
     return BuildVerdict(*known, False, why, differences, last, _store_of(last))
 
 
@@ -102,6 +107,8 @@ def _unfit(entry: Entry) -> str:
         entry.verify(everything=True)
     except Corrupt as error:
         return f"the build is corrupt: {error}"
+    if reason := unfit(entry.manifest.platform):
+        return f"the build cannot be loaded here: {reason}"
     return f"it was built for {' '.join(entry.manifest.archs)}, and no GPU here runs that"
 
 

@@ -31,6 +31,7 @@ _OF_STORE = {
     ".memo": "memo",
     past_sources.FOLDER: "source",
     ".locks": "lock",
+    ".remote": "remote",
 }
 
 

@@ -34,6 +34,10 @@ class Corrupt(Unusable):
 class Newer(Unusable):
     """A newer version of fictl made the entry: it is whole, and not for this one."""
 
+    @classmethod
+    def by(cls, schema: object) -> Newer:
+        return cls(f"a newer fictl made it: its schema is {schema}, this one's {SCHEMA}")
+
 
 @dataclass(frozen=True)
 class FileStamp:
@@ -94,11 +98,10 @@ class Manifest:
     def from_json(cls, text: str) -> Manifest:
         """Read a manifest, without fields that are not known here; raise Corrupt or Newer."""
         try:
-            newer = _is_newer(json.loads(text)["schema"])
+            newer = is_newer(json.loads(text)["schema"])
             record = unseal(text, required=False)
             if newer:
-                theirs = record["schema"]
-                raise Newer(f"a newer fictl made it: its schema is {theirs}, this one's {SCHEMA}")
+                raise Newer.by(record["schema"])
             data = _known(cls, record)
             if len(data) < len(record):
                 unseal(text)  # Only versions that seal have other fields: else it is damage.
@@ -109,7 +112,7 @@ class Manifest:
             raise Corrupt(f"unreadable manifest: {error!r}") from error
 
 
-def _is_newer(schema: Any) -> bool:
+def is_newer(schema: Any) -> bool:
     """True for a schema of a later version of fictl; raise Corrupt for any other that is not ours."""
     match = re.fullmatch(rf"{re.escape(_SCHEMA_NAME)}/(\d{{1,9}})", str(schema))
     if schema != SCHEMA and not (match and int(match[1]) > _SCHEMA_NUMBER):
@@ -176,21 +179,21 @@ class Entry:
             return None
         return entry
 
-    def verify(self, everything: bool = False) -> None:
-        """Raise Corrupt unless the files are as published."""
+    def verify(self, everything: bool = False, hashed: bool = True) -> None:
+        """Raise Corrupt unless the files are as published; without `hashed`, compare sizes alone."""
         for name, stamp in self.manifest.files.items():
             try:
-                _compare(self.path / name, stamp, everything)
+                _compare(self.path / name, stamp, everything, hashed)
             except OSError as error:
                 raise Corrupt(f"{name}: {error.strerror}") from error
 
 
-def _compare(path: Path, stamp: FileStamp, everything: bool) -> None:
+def _compare(path: Path, stamp: FileStamp, everything: bool, hashed: bool) -> None:
     stat = path.stat()
     if stat.st_size != stamp.size:
         raise Corrupt(f"{path.name} has {stat.st_size} bytes, published with {stamp.size}")
     untouched = stamp.size > FULL_HASH_BYTES and stat.st_mtime_ns == stamp.mtime_ns
-    if (everything or not untouched) and sha256(path) != stamp.sha256:
+    if hashed and (everything or not untouched) and sha256(path) != stamp.sha256:
         raise Corrupt(f"{path.name} has other bytes than were published")
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from fictl import private_folder, rooted, settings
 from fictl.errors import SetupError
 from fictl.jit.store.entry import Corrupt, Entry, Newer, Unusable
+from fictl.jit.store.installed import installed_stores, unsafe
 from fictl.log import logger, warn_once
-from fictl.paths import cache_root
+from fictl.paths import artifacts_dir, cache_root
 
 LAYOUT = "v1"
 STORE_FILE = "store.json"
@@ -23,11 +24,15 @@ class Store:
     """A folder `<root>/v1/<project>/<module>/<recipe>/<build>/`.
 
     A `prebuilt` one serves every toolchain. No version of fictl is compared: keys are of content.
+    Files of one that is not `hashed` are compared with their manifest by size alone.
+    An `installed` one came with a wheel, so that nobody but an installer writes there.
     """
 
     root: Path
     writable: bool = False
     prebuilt: bool = False
+    hashed: bool = True
+    installed: bool = False
 
     def module_dir(self, project: str, module: str) -> Path:
         return self.root / LAYOUT / project / module
@@ -44,10 +49,13 @@ class Store:
         for entry in self._newest_first(self.recipe_dir(project, module, recipe)):
             if not fits(entry):
                 continue
+            if self.installed and (why := unsafe(self.root, entry.path)):
+                warn_once(f"build {entry.path} is passed over: {why}")
+                continue
             if self.writable:
                 self.check_private(project, module, recipe, entry.path.name)
             try:
-                entry.verify()
+                entry.verify(hashed=self.hashed)
             except Corrupt as error:
                 self._set_aside(entry.path, error)
                 continue
@@ -118,6 +126,11 @@ class Store:
                 f"set {settings.WORKSPACE_BASE.name} to a folder that you can write",
             ) from error
 
+    def check_ours(self) -> None:
+        """Refuse a folder in the cache that others can write; one elsewhere is what the user chose."""
+        if self.root.parent == cache_root():
+            private_folder.check(cache_root(), self.root.name)
+
     def check_private(self, *parts: str) -> None:
         """Refuse folders that others can write, from the root to a module, a recipe or a build."""
         private_folder.check(self.root, LAYOUT, *parts)
@@ -128,12 +141,31 @@ def writable_store() -> Store:
 
 
 def stores() -> Iterator[Store]:
-    """Yield stores in the order of lookup."""
+    """Yield stores in the order of lookup: the cache, FICTL_STORES, wheels."""
     cache = writable_store()
     cache.check_private()
     yield cache
     for root in settings.STORES.get():
         yield Store(root, prebuilt=os.path.isfile(root / STORE_FILE))
+    yield from _of_wheels()
+    artifacts = artifacts_store()
+    if os.path.isfile(artifacts.root / STORE_FILE):
+        artifacts.check_ours()
+        yield artifacts
+
+
+def artifacts_store() -> Store:
+    """Return the store of artifacts, which is read-only for every lookup; it need not exist."""
+    hashed = not settings.ARTIFACTS_CHECKSUM_DISABLED.get()
+    return Store(artifacts_dir(), prebuilt=True, hashed=hashed)
+
+
+def _of_wheels() -> Iterator[Store]:
+    for wheel in installed_stores():
+        if wheel.problem:
+            warn_once(f"the prebuilt modules of {wheel} are passed over: {wheel.problem}")
+        else:
+            yield Store(wheel.root, prebuilt=True, installed=True)
 
 
 def _folders(path: Path) -> list[Path]:

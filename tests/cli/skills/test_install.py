@@ -10,7 +10,7 @@ def test_all_skills_go_to_the_project(fictl, repo: Path) -> None:
     answer = fictl("skills", "install")
     assert answer.code == 0
     assert answer.out.splitlines()[0] == "  .agents/skills/add-cuda-kernel/SKILL.md"
-    assert answer.out.splitlines()[-1] == "  6 files"
+    assert answer.out.splitlines()[-1] == "  8 files"
     assert (repo / ".agents/skills/port-kernel/SKILL.md").is_file()
 
 
@@ -41,7 +41,7 @@ def test_an_edited_one_is_kept_without_force(fictl, repo: Path) -> None:
 
 def test_a_dry_run_writes_nothing(fictl, repo: Path) -> None:
     answer = fictl("skills", "install", "--dry-run")
-    assert answer.out.splitlines()[-1] == "  6 files would be written"
+    assert answer.out.splitlines()[-1] == "  8 files would be written"
     assert not (repo / ".agents").exists()
 
 

@@ -5,7 +5,7 @@ def test_every_skill_is_listed_with_its_purpose(fictl) -> None:
     lines = fictl("skills", "list").out.splitlines()
     assert lines[0].split() == ["skill", "for"]
     assert lines[1].startswith("add-cuda-kernel   Add a new CUDA kernel")
-    assert len(lines) == 7
+    assert len(lines) == 9
 
 
 def test_as_json_each_has_its_folder(fictl) -> None:

@@ -12,6 +12,7 @@ from fictl.arch import Arch
 from fictl.jit import gen_jit_spec
 from fictl.jit.cache.explain import explain
 from fictl.jit.store.entry import MANIFEST, MODULE
+from fictl.sealed import seal, unseal
 
 pytestmark = pytest.mark.needs_nvcc
 
@@ -150,6 +151,14 @@ def test_a_corrupt_build_is_a_miss_that_says_so(op, monkeypatch):
     assert not verdict.hit
     # Looking for a build set it aside.
     assert verdict.why.startswith("no store has a build")
+
+
+def test_a_build_for_another_platform_is_a_miss_that_says_so(op):
+    manifest = op.build().path / MANIFEST
+    manifest.write_text(seal({**unseal(manifest.read_text()), "platform": "sparc64-linux"}))
+    verdict = explain(op)
+    assert not verdict.hit
+    assert verdict.why.startswith("the build cannot be loaded here: it is for sparc64-linux")
 
 
 def test_without_the_text_of_the_past_the_file_is_named_alone(op, cache):

@@ -1,0 +1,3 @@
+"""Keys: whose builds are believed, and one to sign your own."""
+
+COMMANDS = ("new-key", "add", "list", "remove")

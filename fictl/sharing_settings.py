@@ -1,0 +1,98 @@
+"""Settings of what users and machines share: remotes, keys, artifacts, GPUs. Others read them
+from settings.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fictl import setting_values as values
+from fictl.setting import Setting
+
+REMOTE: Setting[tuple[str, ...]] = Setting(
+    "FICTL_REMOTE",
+    "list",
+    values.urls,
+    (),
+    "builds of others, nearest first: s3://bucket/prefix gs:// az:// file:// https:// (read only)",
+)
+REMOTE_MODE = Setting(
+    "FICTL_REMOTE_MODE",
+    "mode",
+    values.choice("read", "write", "off"),
+    "read",
+    "read: take builds from the remote; write: send own builds there, too; off: no request",
+)
+REMOTE_TIMEOUT = Setting(
+    "FICTL_REMOTE_TIMEOUT",
+    "int",
+    values.whole(1, 3600),
+    5,
+    "seconds to wait for a remote's answer; connecting takes 1 s at most",
+)
+SIGNING_KEY: Setting[Path | None] = Setting(
+    "FICTL_SIGNING_KEY",
+    "path",
+    values.path,
+    None,
+    "the file of the secret key that signs what is sent; fictl trust new-key makes one",
+)
+SIGNING_PASSWORD = Setting(
+    "FICTL_SIGNING_PASSWORD", "text", str, "", "the password of that key, if it has one"
+)
+TRUST: Setting[Path | None] = Setting(
+    "FICTL_TRUST",
+    "path",
+    values.path,
+    None,
+    "the file of trusted keys; unset: ~/.config/fictl/trust.toml",
+)
+NO_DOWNLOAD = Setting(
+    "FICTL_NO_DOWNLOAD",
+    "bool",
+    values.boolean,
+    False,
+    "make no request at all, by any command or lookup; what is missing is named",
+)
+ARTIFACTS_DIR: Setting[Path | None] = Setting(
+    "FICTL_ARTIFACTS_DIR",
+    "path",
+    values.path,
+    None,
+    "the folder of artifacts, a read-only store; unset: artifacts in the cache",
+)
+ARTIFACTS_REPOSITORY: Setting[tuple[str, ...]] = Setting(
+    "FICTL_ARTIFACTS_REPOSITORY",
+    "list",
+    values.urls,
+    (),
+    "URLs that artifacts are pulled from, by spaces; the next one is asked for what one lacks",
+)
+ARTIFACTS_CHECKSUM_DISABLED = Setting(
+    "FICTL_ARTIFACTS_CHECKSUM_DISABLED",
+    "bool",
+    values.boolean,
+    False,
+    "load artifacts without hashing their local files again; downloads are always hashed",
+)
+ARTIFACTS_DOWNLOAD_THREADS = Setting(
+    "FICTL_ARTIFACTS_DOWNLOAD_THREADS",
+    "int",
+    values.whole(1, 256),
+    4,
+    "files transferred at once by fictl artifacts",
+)
+LOCKED = Setting(
+    "FICTL_LOCKED",
+    "bool",
+    values.boolean,
+    False,
+    "load only builds that fictl.lock names, of the modules in it; FICTL_DISABLE_JIT implies it",
+)
+GPU_LOCK_DIR: Setting[Path | None] = Setting(
+    "FICTL_GPU_LOCK_DIR",
+    "path",
+    values.path,
+    None,
+    "where all users of the GPUs lock them; unset: /run/lock, or what else all can write",
+)
