@@ -15,6 +15,7 @@ from fictl.errors import SetupError
 PACKAGE = Path(__file__).resolve().parent
 ARTIFACTS = "artifacts"  # Folder in the cache with prebuilt modules that were pulled.
 SOLUTIONS = "solutions"  # Folder in the cache where other people's solutions are built.
+FARM = ("v1", ".farm")  # Folder in the cache of what comes from other machines.
 
 _NETWORK = ("nfs", "cifs", "smb", "lustre", "gpfs", "beegfs", "ceph", "afs", "9p", "fuse.")
 

@@ -288,6 +288,13 @@ VALIDATE_INPUTS = Setting(
     False,
     "check every call against its trace: shapes, dtypes, constraints, what tensors hold",
 )
+PLACES: Setting[Path | None] = Setting(
+    "FICTL_PLACES",
+    "path",
+    values.path,
+    None,
+    "the file of places that the names of --on are looked up in",
+)
 DATASET_PATH = Setting(
     "FICTL_DATASET_PATH",
     "path",

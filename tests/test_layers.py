@@ -34,7 +34,7 @@ LAYERS = [
     {"op"},
     {"builds", "case", "gpu_lock", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
-    | {"replay", "inspect", "watch", "debug", "judge", "dataset"},
+    | {"replay", "inspect", "watch", "debug", "judge", "farm", "dataset"},
     {"cli"},
     {"__init__", "__main__", "compat", "compile", "kernels", "ops"},
 ]
@@ -48,7 +48,8 @@ SIBLINGS = {
     "replay": {"sanitize", "profile"},
     "watch": {"bench"},
     "judge": {"runnable", "profile", "sanitize"},
-    "dataset": {"judge"},
+    "farm": {"judge", "bench", "tune"},
+    "dataset": {"judge", "farm"},
 } | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}
 
 VOCABULARY = LAYERS[0]

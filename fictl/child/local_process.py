@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import IO
 
 from fictl.child.family import end_family, signal_group
 from fictl.child.lines import Lines
-from fictl.child.session import Gone
+from fictl.child.session import Gone, Late
 from fictl.paths import same_packages
 from fictl.process import ending
 
 _PATIENCE_SECONDS = 5.0
+_STALL_SECONDS = 30.0  # Without reading anything, a reader is stopped or its machine is gone.
 
 
 def python(*words: str) -> tuple[str, ...]:
@@ -28,6 +31,7 @@ class LocalProcess:
     """A program in its own session. It ends when this process ends, because its stdin closes.
 
     out, err: files to use instead of pipes; a pipe that nobody reads would block the child.
+    same: it imports this process's packages. cwd: its working folder; default: this one's.
     """
 
     def __init__(
@@ -36,15 +40,22 @@ class LocalProcess:
         variables: Mapping[str, str] | None = None,
         out: IO[bytes] | None = None,
         err: IO[bytes] | None = None,
+        same: bool = True,
+        cwd: Path | None = None,
     ) -> None:
+        packages = same_packages() if same else {}
         self._popen = subprocess.Popen(
             argv,
-            env={**os.environ, **same_packages(), **(variables or {})},
+            cwd=cwd,
+            env={**os.environ, **packages, **(variables or {})},
             stdin=subprocess.PIPE,
             stdout=out or subprocess.PIPE,
             stderr=err,
             start_new_session=True,
+            bufsize=0,
         )
+        assert self._popen.stdin is not None
+        os.set_blocking(self._popen.stdin.fileno(), False)
         stdout = self._popen.stdout
         self._lines = Lines(stdout.fileno()) if stdout else None
 
@@ -53,12 +64,21 @@ class LocalProcess:
         return self._popen.poll() is not None
 
     def write_line(self, line: str) -> None:
+        """Write the line; raise Gone if nobody reads, or Late if nobody has for a while."""
         assert self._popen.stdin is not None
-        try:
-            self._popen.stdin.write(line.encode() + b"\n")
-            self._popen.stdin.flush()
-        except BrokenPipeError:
-            raise Gone("it has ended") from None
+        data = memoryview(line.encode() + b"\n")
+        handle = self._popen.stdin.fileno()
+        poll = select.poll()
+        poll.register(handle, select.POLLOUT)
+        while data:
+            if not poll.poll(_STALL_SECONDS * 1000):
+                raise Late(f"it has read nothing for {_STALL_SECONDS:g} s")
+            try:
+                data = data[os.write(handle, data) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError:
+                raise Gone("it has ended") from None
 
     def next_line(self, deadline: float) -> str | None:
         assert self._lines is not None

@@ -38,6 +38,7 @@ COMMANDS = (
     "trace",
     "solution",
     "dataset",
+    "farm",
     "replay",
     "debug",
     "doctor",

@@ -10,14 +10,19 @@ import typer
 from fictl.cli import console
 from fictl.cli._bench import options as flags
 from fictl.cli.gpu_use import Wait, alone
-from fictl.cli.options import Device, DryRun, Json, Locked, Ops, Verbose, use_device
-from fictl.errors import FictlError
+from fictl.cli.on_places import refuse_with_on, spread_ops
+from fictl.cli.options import Device, DryRun, Json, Locked, On, Ops, Verbose, use_device
+from fictl.errors import FictlError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.cli._bench.measured import BenchOutcome
     from fictl.cli._bench.request import BenchLine
+
+
+# Files hold the result of one machine, or are read on this one.
+_OF_ONE_MACHINE = {"save", "out", "csv", "jsonl", "plot", "test_list"}
 
 
 def command(
@@ -47,6 +52,7 @@ def command(
     plot: flags.Plot = None,
     device: Device = "",
     wait: Wait = None,
+    on: On = "",
     dry_run: DryRun = False,
     verbose: Verbose = False,
     locked: Locked = False,
@@ -68,10 +74,50 @@ def command(
     )
     if dry_run:
         console.show(_plan(requests, unread))
+    elif on:
+        refuse_with_on(context, _OF_ONE_MACHINE)
+        console.show(_spread(context, requests[0], on, verbose, json))
     else:
         with alone(wait):
             outcome = run(requests, unread, outputs, quiet=json)
         console.show(_measured(outcome, verbose))
+
+
+def _spread(
+    context: typer.Context, request: BenchLine, on: str, verbose: bool, quiet: bool
+) -> console.Result:
+    """Bench each op at one of the places, its baselines beside it."""
+    from fictl import settings
+    from fictl.cli._bench.table import show_report
+    from fictl.farm.spread.merged import benches, errors_of
+
+    device = settings.DEVICE.get()
+    if request.file is not None:
+        raise UsageError("--on is for ops of a project, and this is a file", "bench it here")
+    results = spread_ops(
+        context,
+        ("bench",),
+        request.folders(),
+        on,
+        device=device,
+        own={"device"},
+        words=("--device", device),
+        quiet=quiet,
+    )
+    placed, errors = benches(results.results), errors_of(results)
+
+    def view(out: Console) -> None:
+        for one in placed:
+            out.print(f"[bold]{one.place}[/]")
+            show_report(out, one.report, (), verbose)
+        for error in errors:
+            console.problem(error)
+
+    codes = [one.report.exit_code for one in placed] + [error.exit_code for error in errors]
+    rows = [row for one in placed for row in one.to_dict()["rows"]]
+    environments = {one.place: one.to_dict()["environment"] for one in placed}
+    data = {"environments": environments, "rows": rows, "left_out": [*results.left_out]}
+    return console.Result(data, view, max(codes, default=0), next(iter(errors), None))
 
 
 def _plan(requests: Sequence[BenchLine], errors: Sequence[FictlError]) -> console.Result:

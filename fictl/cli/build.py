@@ -9,7 +9,8 @@ import typer
 from fictl import settings
 from fictl.cli import console
 from fictl.cli.no_ops import no_ops
-from fictl.cli.options import Archs, Device, DryRun, Json, Locked, Ops, Verbose, use_device
+from fictl.cli.on_places import refuse_with_on, spread_ops
+from fictl.cli.options import Archs, Device, DryRun, Json, Locked, On, Ops, Verbose, use_device
 from fictl.errors import UsageError
 from fictl.paths import friendly
 
@@ -17,9 +18,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.arch import Arch
+    from fictl.farm.spread.collect import PlacedBuild
+    from fictl.farm.spread.command_job import SpreadResults
+
+
+# Without GPUs here a build is for the project's architectures, not for the GPUs of its place.
+_NO_GPU = "-1"
 
 
 def command(
+    context: typer.Context,
     ops: Ops = None,
     arch: Archs = "",
     device: Device = "",
@@ -29,6 +37,7 @@ def command(
             "--time", help="Show where the time of a cold build goes.", show_default=False
         ),
     ] = False,
+    on: On = "",
     dry_run: DryRun = False,
     verbose: Verbose = False,
     locked: Locked = False,
@@ -51,12 +60,60 @@ def command(
     if dry_run:
         show_plans(ops or [], archs)
         return
+    if on:
+        refuse_with_on(context, {"time"})
+        _show_spread(spread_builds(context, ops or [], on, archs, json))
+        return
     with ConsoleObserver(verbose) as observer:
         build = building.build_timed if time else building.build
         built = build(ops or [], archs, observer)
     errors = [built_module.error for built_module in built if built_module.error]
     data = [built_module.to_dict() for built_module in built]
     console.show(console.Result.among(errors, data, lambda out: _built(out, built)))
+
+
+def spread_builds(
+    context: typer.Context, ops: list[str], on: str, archs: tuple[Arch, ...], quiet: bool
+) -> tuple[list[PlacedBuild], SpreadResults]:
+    """Build at other places, for the architectures that a build here would be for."""
+    from fictl.arch import spell
+    from fictl.farm.spread.collect import collected
+    from fictl.project import Project, select
+    from fictl.toolchain import native_targets
+
+    folders = select(ops) if ops else select((), [Project.at()])
+    targets = archs
+    if settings.DEVICE.get() == "cuda" and not settings.CUDA_ARCH_LIST.get():
+        targets = archs or native_targets()
+    words = ("--arch", spell(targets)) if targets else ()
+    results = spread_ops(
+        context,
+        ("build",),
+        folders,
+        on,
+        own={"arch", "out", "device"},
+        words=words,
+        keeps=("builds",),
+        variables={} if targets else {settings.CUDA_VISIBLE_DEVICES.name: _NO_GPU},
+        quiet=quiet,
+    )
+    return collected(results.results), results
+
+
+def _show_spread(answers: tuple[list[PlacedBuild], SpreadResults]) -> None:
+    from fictl.farm.spread.merged import errors_of
+
+    placed, results = answers
+    errors = [one.module.error for one in placed if one.module.error]
+    errors += [error for error in errors_of(results) if error not in errors]
+
+    def view(out: Console) -> None:
+        _built(out, [one.module for one in placed])
+        for error in errors_of(results) if results.undone else ():
+            console.problem(error)
+
+    data = [one.to_dict() for one in placed]
+    console.show(console.Result.among(errors, data, view))
 
 
 def _built(out: Console, built: list[Any]) -> None:

@@ -69,6 +69,15 @@ Keyword = Annotated[
         "-k", help="Run only tests whose name matches, as pytest's -k.", show_default=False
     ),
 ]
+On = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        metavar="PLACES",
+        help="Places to work at: local, ssh:gpu1,gpu2, a file, or names of places in FICTL_PLACES.",
+        show_default=False,
+    ),
+]
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Show what would be done, and do nothing.", show_default=False),

@@ -11,7 +11,8 @@ from fictl.cli import console
 from fictl.cli.gpu_use import Wait, together
 from fictl.cli.no_ops import no_ops
 from fictl.cli.numbers import seconds, whole
-from fictl.cli.options import Device, Json, Keyword, Locked, Ops, Schedule, use_device
+from fictl.cli.on_places import spread_ops
+from fictl.cli.options import Device, Json, Keyword, Locked, On, Ops, Schedule, use_device
 from fictl.cli.outputs import writes_file
 from fictl.user_file import write_text
 
@@ -74,6 +75,7 @@ JUnit = Annotated[
 
 
 def command(
+    context: typer.Context,
     ops: Ops = None,
     keyword: Keyword = "",
     case: Case = "",
@@ -85,6 +87,7 @@ def command(
     timeout: Timeout = 300.0,
     require_arch: RequireArch = False,
     wait: Wait = None,
+    on: On = "",
     junit: JUnit = None,
     locked: Locked = False,
     json: Json = False,
@@ -106,6 +109,9 @@ def command(
     wanted, nothing = _select(ops or [], changed)
     if nothing:
         console.show(console.Result(TestReport(device=chosen).to_dict(), nothing))
+        return
+    if on:
+        _spread(context, wanted, on, chosen, require_arch, junit, json)
         return
     if is_asked_for():
         require_device(chosen, wanted if ops else ())
@@ -132,6 +138,50 @@ def command(
     names = " ".join(ops or [])
     data = report.to_dict()
     console.show(console.Result(data, lambda out: _view(out, report, names, code), code))
+
+
+def _spread(
+    context: typer.Context,
+    wanted: Sequence[OpFolder],
+    on: str,
+    device: str,
+    require_arch: bool,
+    junit: Path | None,
+    quiet: bool,
+) -> None:
+    """Test each op at one of the places."""
+    from fictl.farm.spread.merged import errors_of, places_of_tests, tests
+
+    results = spread_ops(
+        context,
+        ("test",),
+        wanted,
+        on,
+        device=device,
+        own={"changed", "junit", "device"},
+        words=("--device", device),
+        quiet=quiet,
+    )
+    report = tests(results.results, results.seconds)
+    if junit:
+        from fictl.report.junit import to_junit
+
+        write_text("--junit", junit, to_junit(report))
+    errors = errors_of(results)
+    code = min(report.exit_code, 1) if require_arch else report.exit_code
+    code = max([code if report.tests else 0, *(error.exit_code for error in errors)])
+    places = places_of_tests(results.results)
+    data = report.to_dict()
+    data["tests"] = [{**test, "place": places[test["test"]]} for test in data["tests"]]
+    data["left_out"] = [*results.left_out]
+
+    def view(out: Console) -> None:
+        if report.tests:
+            _view(out, report, "", report.exit_code)
+        for error in errors:
+            console.problem(error)
+
+    console.show(console.Result(data, view, code, next(iter(errors), None)))
 
 
 def _tell(bar: LateBar, journal: Journal) -> None:

@@ -12,7 +12,8 @@ import typer
 from fictl import settings
 from fictl.cli import console
 from fictl.cli.gpu_use import Wait, alone
-from fictl.cli.options import Device, DryRun, Json, Locked, Ops, use_device
+from fictl.cli.on_places import spread_ops
+from fictl.cli.options import Device, DryRun, Json, Locked, On, Ops, use_device
 from fictl.cli.outputs import writes_file_and_folders
 from fictl.errors import FictlError
 from fictl.paths import friendly
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 
 def command(
+    context: typer.Context,
     ops: Ops = None,
     case: Annotated[
         str,
@@ -48,6 +50,7 @@ def command(
     ] = None,
     device: Device = "",
     wait: Wait = None,
+    on: On = "",
     dry_run: DryRun = False,
     locked: Locked = False,
     json: Json = False,
@@ -60,6 +63,9 @@ def command(
     from fictl.tune.tune_ops import file_in_use, tune
 
     use_device(device)
+    if on and not dry_run:
+        console.show(_spread(context, ops or [], case, dtype, file, on, json))
+        return
     _require_gpu()
     work = plan(ops or [], case, dtype)
     if dry_run:
@@ -74,6 +80,49 @@ def command(
     ]
     data = tuning.to_dict()
     console.show(console.Result.among(errors, data, lambda out: _view(out, tuning)))
+
+
+def _spread(
+    context: typer.Context,
+    ops: Sequence[str],
+    case: str,
+    dtype: str,
+    file: Path | None,
+    on: str,
+    quiet: bool,
+) -> console.Result:
+    """Tune each op at one of the places; results of each kind of GPU go to its own file."""
+    from fictl.farm.spread.merged import errors_of
+    from fictl.farm.spread.tuned import RESULT, kept_tuning, tunable
+    from fictl.project import Project, select
+
+    device = settings.DEVICE.get()
+    folders = tunable(select(ops, [] if ops else [Project.at()]), case, dtype)
+    results = spread_ops(
+        context,
+        ("tune",),
+        folders,
+        on,
+        device=device,
+        own={"device", "file"},
+        words=("--device", device, "--file", RESULT),
+        keeps=(RESULT,),
+        quiet=quiet,
+    )
+    tunings = kept_tuning(results.results, file)
+    errors = [*errors_of(results), *(one.error for one in tunings if one.error)]
+
+    def view(out: Console) -> None:
+        for one in tunings:
+            out.print(f"[bold]{one.place}[/]  {one.gpu}  {friendly(one.file)}", soft_wrap=True)
+            for key in one.keys:
+                winner = (key.get("measured") or {}).get("winner", "not tuned")
+                out.print(f"  {key['op']}  {key['key']}  {winner}", markup=False, soft_wrap=True)
+        for error in errors:
+            console.problem(error)
+
+    data = {"tunings": [one.to_dict() for one in tunings], "left_out": [*results.left_out]}
+    return console.Result.among(errors, data, view)
 
 
 def _require_gpu() -> None:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl.child.lost import Lost
-from fictl.dataset.evaluator import Evaluator, Stopped
-from fictl.dataset.job_queue import JobQueue
+from fictl.dataset.evaluation_work import Tasks
+from fictl.dataset.evaluator import Evaluator
+from fictl.farm.station import Stopped
 from fictl.jit.jobs import usable_cores
 from fictl.judge.fault import JudgeFault, own_faults
 from fictl.judge.process.scratch import new_scratch
@@ -31,21 +32,30 @@ Failed = Callable[["EvaluationJob", "Evaluation | JudgeFault | Lost"], object]
 
 
 class Builds:
-    """Adds each job, once built, to a queue of the places; `failed` receives the others."""
+    """Passes on each job to `built`, once it is; `failed` receives the others.
+
+    is_built_here: tells whether to build a job, or to pass it on as it is.
+    """
 
     def __init__(
-        self, jobs: Sequence[EvaluationJob], at_once: int, built: JobQueue, failed: Failed
+        self,
+        jobs: Sequence[EvaluationJob],
+        at_once: int,
+        tasks: Tasks,
+        built: Callable[[EvaluationJob], object],
+        failed: Failed,
+        is_built_here: Callable[[EvaluationJob], bool] = lambda job: job.is_compiled,
     ) -> None:
-        self._failed, self._built = failed, built
+        self._failed, self._tasks, self._built = failed, tasks, built
         self._to_build: queue.SimpleQueue[EvaluationJob] = queue.SimpleQueue()
         self.problem: BaseException | None = None
         for job in jobs:
-            if job.is_compiled:
+            if is_built_here(job):
                 self._to_build.put(job)
             else:
-                built.add(job)
-        compiled = sum(job.is_compiled for job in jobs)
-        self.workers = min(compiled, at_once or max(1, usable_cores() // _CORES_EACH))
+                built(job)
+        count = self._to_build.qsize()
+        self.workers = min(count, at_once or max(1, usable_cores() // _CORES_EACH))
 
     @contextmanager
     def running(self, evaluators: Sequence[Evaluator]) -> Iterator[None]:
@@ -60,7 +70,7 @@ class Builds:
         try:
             yield
         finally:
-            self._built.close()
+            self._tasks.close()
             for evaluator in evaluators:
                 evaluator.stop()
             for thread in threads:
@@ -70,13 +80,13 @@ class Builds:
 
     def _work(self, evaluator: Evaluator, folder: Path) -> None:
         try:
-            while not self._built.is_closed:
+            while not self._tasks.is_closed:
                 self._build(self._to_build.get_nowait(), evaluator, folder)
         except (queue.Empty, Stopped):
             pass
         except BaseException as error:
             self.problem = error
-            self._built.close()
+            self._tasks.close()
         finally:
             evaluator.close()
 
@@ -88,10 +98,9 @@ class Builds:
         except (JudgeFault, Lost) as fault:
             failure = fault
         if failure is None:
-            self._built.add(placed)
+            self._built(placed)
         else:
             self._failed(job, failure)
-            self._built.end()
 
 
 def _retried(evaluator: Evaluator, job: EvaluationJob) -> Evaluation | None:

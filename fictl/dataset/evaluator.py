@@ -1,4 +1,4 @@
-"""Evaluators of a run: normally a process for each slot, with torch, reference and judge.
+"""Evaluators of a run: a process at each place, with torch, reference and judge.
 
 The process that plans and writes loads none of these, so that their crashes do not end the run.
 """
@@ -6,31 +6,35 @@ The process that plans and writes loads none of these, so that their crashes do 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from fictl.child.lost import Lost
 from fictl.child.message import Failed
-from fictl.dataset.messages import (
+from fictl.dataset.inputs import InputFiles
+from fictl.dataset.previous import kind_of
+from fictl.farm.connection import Connection, Files
+from fictl.farm.line import (
     BuildSolution,
     Evaluated,
     EvaluateWorkload,
+    HoldGpu,
     JobStarted,
     JudgeFailed,
 )
-from fictl.dataset.previous import kind_of
-from fictl.dataset.worker_process import WorkerProcess, worker_command
-from fictl.errors import FictlError
+from fictl.farm.opening import greeting_of
+from fictl.farm.place import Place
+from fictl.farm.station import Broken, Stopped
 from fictl.judge.fault import JudgeFault, own_faults
 
 if TYPE_CHECKING:
     from fictl.dataset.run_plan import EvaluationJob
-    from fictl.dataset.slot import DeviceSlot
     from fictl.trace import Definition, Evaluation, Solution, Workload
 
 # Added to the judge's own timeouts, for the start.
 _SPARE_SECONDS = 120.0
+_DAY_SECONDS = 86400.0
 
 
 class Evaluator(Protocol):
@@ -39,6 +43,9 @@ class Evaluator(Protocol):
     `build` returns None once the job's solution is built in its `scratch`. JudgeFault means that
     the judge has failed, Lost that the place has: the solution is neither right nor wrong.
     """
+
+    def prepare(self, device: str, waits: Callable[[], object]) -> None:
+        """Wait for the place's GPU; `waits` is called if that takes a while."""
 
     def build(self, job: EvaluationJob) -> Evaluation | None: ...
 
@@ -49,46 +56,68 @@ class Evaluator(Protocol):
     def close(self) -> None: ...
 
 
-class Stopped(FictlError):
-    """The run was ended during this evaluation."""
-
-
 class ProcessEvaluator:
-    """Starts `python -m fictl.dataset.worker` when needed, and again after it has died."""
+    """Starts a place's worker when needed, and again after it has died.
+
+    wait: seconds for which the worker of another machine waits for its GPU.
+    connection: a worker that was greeted already.
+    """
 
     def __init__(
         self,
-        root: Path,
-        slot: DeviceSlot,
+        root: Path | None,
+        place: Place,
         isolated: bool = False,
-        argv: Sequence[str] | None = None,
+        wait: float | None = None,
+        note: Callable[[str], object] = lambda text: None,
+        connection: Connection | None = None,
     ) -> None:
-        self._root, self._slot, self._isolated = root, slot, isolated
-        self._argv = argv or worker_command()
-        self._process: WorkerProcess | None = None
+        self._root, self._place, self._isolated = root, place, isolated
+        self._wait, self._note = wait, note
+        self._inputs = InputFiles(root or Path())
+        self._connection = connection
         self._job: EvaluationJob | None = None
         self._stopped = False
 
+    def prepare(self, device: str, waits: Callable[[], object]) -> None:
+        """Have the worker lock its GPU, unless this process does."""
+        if self._place.gpu is not None or kind_of(device) != "cuda":
+            return
+        try:
+            answer = self._started(device).ask(HoldGpu(), _DAY_SECONDS, noted=waits)
+        except Lost:
+            self._end()
+            if self._stopped:
+                raise Stopped("the run was stopped") from None
+            raise
+        if isinstance(answer, Failed):
+            raise answer.error
+
     def build(self, job: EvaluationJob) -> Evaluation | None:
         seconds = job.config.compile_timeout_seconds + _SPARE_SECONDS
-        return self._ask(job, BuildSolution(), seconds)
+        return self._ask(job, BuildSolution(), seconds, {})
 
     def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation:
         config = job.config
         # Time for the build, the first call, the measurement, and the reference.
         seconds = 4 * config.timeout_seconds + 2 * config.compile_timeout_seconds + _SPARE_SECONDS
-        request = EvaluateWorkload(_text(workload))
-        evaluation = self._ask(job, request, seconds)
+        named, files = ({}, {}) if self._place.is_here else self._inputs.of(workload)
+        request = EvaluateWorkload(_text(workload), named)
+        evaluation = self._ask(job, request, seconds, files)
         assert evaluation is not None
         return evaluation
 
     def _ask(
-        self, job: EvaluationJob, request: BuildSolution | EvaluateWorkload, seconds: float
+        self,
+        job: EvaluationJob,
+        request: BuildSolution | EvaluateWorkload,
+        seconds: float,
+        files: Files,
     ) -> Evaluation | None:
         """Ask the worker; it is replaced after it died or hung, which says nothing of the job."""
         try:
             with own_faults("talking to its own process"):
-                return self._answer(job, request, seconds)
+                return self._answer(job, request, seconds, files)
         except (Lost, JudgeFault) as error:
             if not isinstance(error, _Reported):
                 self._end()
@@ -98,64 +127,73 @@ class ProcessEvaluator:
 
     def stop(self) -> None:
         self._stopped = True
-        process = self._process
-        if process is not None:
-            process.interrupt()
+        connection = self._connection
+        if connection is not None:
+            connection.interrupt()
 
     def close(self) -> None:
-        if self._process is not None:
-            self._process.hang_up()
+        if self._connection is not None:
+            self._connection.hang_up()
             self._end()
 
     def _answer(
-        self, job: EvaluationJob, request: BuildSolution | EvaluateWorkload, seconds: float
+        self,
+        job: EvaluationJob,
+        request: BuildSolution | EvaluateWorkload,
+        seconds: float,
+        files: Files,
     ) -> Evaluation | None:
         from fictl.trace import Evaluation
 
-        process = self._started(job)
-        if job is not self._job:
-            process.send(_job_started(job, self._root, self._isolated))
+        connection = self._started(job.config.device)
+        if not job.is_at_work_as(self._job):
+            connection.send(self._job_started(job))
             self._job = job
-        answer: Evaluated | JudgeFailed | Failed = process.ask(request, seconds)
+        answer: Evaluated | JudgeFailed | Failed = connection.ask(request, seconds, files)
         if isinstance(answer, JudgeFailed):
-            raise _Reported(answer.message, answer.hint)
+            raise _fault(answer)
         if isinstance(answer, Failed):
             raise answer.error
         text = answer.evaluation
         return None if text is None else Evaluation.model_validate_json(text)
 
-    def _started(self, job: EvaluationJob) -> WorkerProcess:
+    def _started(self, config_device: str) -> Connection:
         if self._stopped:
             raise Stopped("the run was stopped")
-        if self._process is not None and self._process.has_ended:
+        if self._connection is not None and self._connection.has_ended:
             self._end()  # It ended while nobody asked it anything.
-        if self._process is None:
+        if self._connection is None:
             # A process that only compiles needs no GPU.
-            device = kind_of(job.config.device) if self._slot.runs else ""
-            self._process, self._job = WorkerProcess(self._argv, self._slot.variables), None
-            self._process.greet(device)
-        return self._process
+            device = kind_of(config_device) if self._place.runs else ""
+            self._connection = Connection(self._place, self._note)
+            self._job = None
+            self._connection.greet(greeting_of(self._place, device, self._wait))
+        return self._connection
 
     def _end(self) -> None:
         """End the process and all its descendants."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.end()
+        connection, self._connection, self._job = self._connection, None, None
+        if connection is not None:
+            connection.end()
+
+    def _job_started(self, job: EvaluationJob) -> JobStarted:
+        return JobStarted(
+            self._isolated,
+            job.config,
+            _text(job.definition),
+            _text(job.solution),
+            *((self._root, job.scratch) if self._place.is_here else ()),
+        )
 
 
 class _Reported(JudgeFault):
     """A fault that the process itself reports; the process continues."""
 
 
-def _job_started(job: EvaluationJob, root: Path, isolated: bool) -> JobStarted:
-    return JobStarted(
-        root,
-        isolated,
-        job.config,
-        _text(job.definition),
-        _text(job.solution),
-        job.scratch,
-    )
+def _fault(answer: JudgeFailed) -> JudgeFault | Lost:
+    if answer.is_sticky:
+        return Broken(answer.message, answer.hint)
+    return _Reported(answer.message, answer.hint)
 
 
 def _text(document: Definition | Solution | Workload) -> str:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from fictl.trace import TraceSet
     from fictl.trace.documents.reading import NotReadable
 
-# Keys of Evaluation.fictl: hash of the solution, device of the run.
-HASH, DEVICE = "solution_hash", "device"
+# Keys of Evaluation.fictl: hash of the solution, device of the run, place where it was made.
+HASH, DEVICE, PLACE = "solution_hash", "device", "place"
 
 
 @dataclass

@@ -1,43 +1,44 @@
-"""Runs the evaluation of a dataset: hands jobs to slots, and writes each result at once."""
+"""Runs the evaluation of a dataset: hands workloads to places, and writes each result at once."""
 
 from __future__ import annotations
 
 import os
-import queue
-import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl.child.lost import Lost
 from fictl.dataset.builds import Builds
-from fictl.dataset.evaluator import Evaluator, ProcessEvaluator, Stopped
-from fictl.dataset.job_queue import JobQueue
-from fictl.dataset.place import Place, in_words
-from fictl.dataset.previous import DEVICE, HASH, kind_of
+from fictl.dataset.evaluation_work import EvaluationDoer, EvaluationTask, batch_of
+from fictl.dataset.evaluator import Evaluator, ProcessEvaluator
+from fictl.dataset.previous import DEVICE, HASH, PLACE, kind_of
 from fictl.dataset.run_observer import RunObserver
 from fictl.dataset.run_options import RunOptions
 from fictl.dataset.run_outcome import RunOutcome
-from fictl.dataset.run_plan import EvaluationJob, RunPlan, plan
-from fictl.dataset.slot import DeviceSlot, slots
+from fictl.dataset.run_places import RunPlaces, places_of_run
+from fictl.dataset.run_plan import EvaluationJob, RunPlan, plan_kinds
 from fictl.dataset.summary import Summary
 from fictl.dataset.torn import told
 from fictl.errors import FictlError, SetupError, UsageError
-from fictl.gpu_lock.hold import GpuBusy
+from fictl.farm.place import Place
+from fictl.farm.pool import Pool
+from fictl.farm.run_status import RunStatus
+from fictl.farm.station import Station, in_words
+from fictl.farm.task_queue import TaskQueue
 from fictl.judge.fault import JudgeFault
 from fictl.judge.hardware import UNKNOWN
 from fictl.quantity import counted
 
 if TYPE_CHECKING:
-    from fictl.trace import Evaluation, TraceSet, Workload
+    from fictl.trace import Environment, Evaluation, TraceSet, Workload
 
-_TICK_SECONDS = 0.2
-
-MakeEvaluator = Callable[[Path, DeviceSlot], Evaluator]
+MakeEvaluator = Callable[[Path, Place], Evaluator]
+_COMPILER = Place("compiler", runs=False)
 
 
 def run_dataset(
@@ -45,38 +46,86 @@ def run_dataset(
     options: RunOptions = RunOptions(),  # noqa: B008 frozen
     observer: RunObserver | None = None,
     make_evaluator: MakeEvaluator | None = None,
-    places: tuple[DeviceSlot, ...] | None = None,
+    places: tuple[Place, ...] | None = None,
 ) -> Summary:
     """Evaluate a dataset. A failing solution is an outcome; an error means nothing can be run.
 
-    `make_evaluator` and `places` replace the evaluators and the slots; the default is the judge, on
-    the GPUs.
+    `make_evaluator` and `places` replace the evaluators and the places; the default is the judge,
+    on the GPUs of this machine or at the places of `options.on`.
     """
     from fictl.trace import TraceSet
 
     dataset = TraceSet.from_path(root)
-    planned = plan(dataset, options, None if places is None else _known(places))
-    if not (planned.total or planned.skipped or planned.left_out):
-        raise UsageError(f"{root}: none of the chosen solutions has a workload", _WHAT)
     watching = observer or RunObserver()
-    watching.planned(planned.total, len(planned.jobs), planned.skipped)
+    at = (
+        None if places is None and not _needs_places(options) else _found(places, options, watching)
+    )
+    try:
+        return _run(dataset, options, watching, make_evaluator, at)
+    finally:
+        if at is not None:
+            at.close()
+
+
+def planned_run(dataset: TraceSet, options: RunOptions, note: Callable[[str], object]) -> RunPlan:
+    """Plan a run; the workers of other machines are started for it, as what they have decides."""
+    at = places_of_run(options, note) if _needs_places(options) else None
+    try:
+        return plan_kinds(dataset, options, at)
+    finally:
+        if at is not None:
+            at.close()
+
+
+def _needs_places(options: RunOptions) -> bool:
+    """Tell whether places decide what is to be done: else a run with nothing to do needs none."""
+    return bool(options.on or options.hardware)
+
+
+def _found(
+    places: tuple[Place, ...] | None, options: RunOptions, observer: RunObserver
+) -> RunPlaces:
+    if places is None:
+        return places_of_run(options, observer.note)
+    return RunPlaces(places, options.hardware)
+
+
+def _run(
+    dataset: TraceSet,
+    options: RunOptions,
+    observer: RunObserver,
+    make_evaluator: MakeEvaluator | None,
+    at: RunPlaces | None,
+) -> Summary:
+    planned = plan_kinds(dataset, options, at)
+    if not (planned.total or planned.skipped or planned.left_out):
+        raise UsageError(f"{dataset.root}: none of the chosen solutions has a workload", _WHAT)
+    observer.planned(planned.total, len(planned.jobs), planned.skipped)
     if options.save and planned.jobs:
-        _require_writable(root)
+        _require_writable(dataset.root)
     broken = told(planned.unreadable, mend=options.save)
     for note in broken:
-        watching.note(note)
+        observer.note(note)
     if not planned.jobs:
         return Summary((), planned.skipped, planned.left_out, saved=options.save, unreadable=broken)
-    usable = slots(options.device, options.gpus) if places is None else places
+    at = at or places_of_run(options, observer.note)
     isolated = options.isolated or planned.is_isolated
-    evaluator = make_evaluator or (lambda at, slot: ProcessEvaluator(at, slot, isolated))
-    return _Run(dataset, planned, options, watching, broken).on(usable, evaluator)
+    return _Run(dataset, planned, options, observer, broken).on(
+        at, make_evaluator or _processes(at, options, observer, isolated)
+    )
 
 
-def _known(places: tuple[DeviceSlot, ...]) -> frozenset[str]:
-    """Return the names of the places' hardware; none if one of them is unknown."""
-    names = frozenset(slot.hardware for slot in places)
-    return frozenset() if "" in names else names
+def _processes(
+    at: RunPlaces, options: RunOptions, observer: RunObserver, isolated: bool
+) -> MakeEvaluator:
+    """Make evaluators that begin with the workers that were started already."""
+
+    def make(root: Path, place: Place) -> Evaluator:
+        open_place = at.open.pop(place.name, None)
+        connection = open_place.connection if open_place is not None else None
+        return ProcessEvaluator(root, place, isolated, options.wait, observer.note, connection)
+
+    return make
 
 
 _WHAT = "fictl dataset validate shows what a dataset has"
@@ -93,7 +142,7 @@ def _require_writable(root: Path) -> None:
 
 
 class _Run:
-    """One thread for each slot; the thread that began the run writes and reports the outcomes."""
+    """The thread that began the run writes and reports the outcomes."""
 
     def __init__(
         self,
@@ -106,28 +155,31 @@ class _Run:
         self._broken = broken
         self._dataset, self._planned = dataset, planned
         self._options, self._observer = options, observer
-        self._done: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self._outcomes: list[RunOutcome] = []
         self._left_out = [*planned.left_out]
         self._given_up = 0
-        self._problem: BaseException | None = None
-        self._slots_left = 0
-        self._hardware = UNKNOWN
+        self._hardware: dict[str, str] = {}
+        self._status = RunStatus(f"dataset run {dataset.root.name}", planned.total)
 
-    def on(self, slots: tuple[DeviceSlot, ...], make_evaluator: MakeEvaluator) -> Summary:
+    def on(self, at: RunPlaces, make_evaluator: MakeEvaluator) -> Summary:
         start = time.monotonic()
-        root = self._dataset.root
-        self._hardware = slots[0].hardware or UNKNOWN
-        self._jobs = JobQueue(len(self._planned.jobs), [slot.name for slot in slots])
-        builds = Builds(self._planned.jobs, self._options.jobs, self._jobs, self._not_built)
-        compilers = [
-            make_evaluator(root, DeviceSlot("compiler", runs=False)) for _ in range(builds.workers)
-        ]
-        with builds.running(compilers):
-            self._run([self._place(slot, make_evaluator(root, slot)) for slot in slots])
-        problem = self._problem or builds.problem
-        if problem is not None:
-            raise problem
+        root, jobs, places = self._dataset.root, self._planned.jobs, at.places
+        self._places = places
+        self._hardware = {job.kind: self._of_kind(places, job.kind) for job in jobs}
+        left: Counter[str] = Counter()
+        for job in jobs:
+            left[job.kind] += job.count
+        self._tasks: TaskQueue[EvaluationTask] = TaskQueue(left, {p.name: p for p in places})
+        self._pool = Pool(self._tasks, self._tick)
+        builds = Builds(
+            jobs, self._options.jobs, self._tasks, self._built, self._not_built, self._is_built
+        )
+        compilers = [make_evaluator(root, _COMPILER) for _ in range(builds.workers)]
+        with builds.running(compilers), self._status:
+            self._stations = [self._station(one, make_evaluator(root, one)) for one in places]
+            self._pool.run(self._stations)
+        if builds.problem is not None:
+            raise builds.problem
         undone = self._planned.total - len(self._outcomes) - self._given_up
         if undone:
             self._leave_out(f"{counted(undone, 'evaluation')} not done: no place was left", 0)
@@ -141,85 +193,61 @@ class _Run:
             undone,
         )
 
-    def _place(self, slot: DeviceSlot, evaluator: Evaluator) -> Place:
-        return Place(slot, evaluator, self._jobs, self._dataset, self)
+    def _of_kind(self, places: tuple[Place, ...], kind: str) -> str:
+        names = (place.hardware for place in places if not kind or place.is_a(kind))
+        return next(names, "") or UNKNOWN
 
-    def _run(self, places: list[Place]) -> None:
-        threads = [
-            threading.Thread(
-                target=self._work, args=(place,), name=f"slot {place.slot.name}", daemon=True
-            )
-            for place in places
-        ]
-        self._slots_left = len(threads)
-        for thread in threads:
-            thread.start()
-        try:
-            while self._slots_left:
-                self._take()
-            while not self._done.empty():
-                self._take()
-        finally:
-            # Also after Ctrl-C, and if a trace cannot be written.
-            self._jobs.close()
-            for place in places:
-                place.evaluator.stop()
-            for thread in threads:
-                thread.join()
+    def _station(self, place: Place, evaluator: Evaluator) -> Station[EvaluationTask]:
+        doer = EvaluationDoer(place, evaluator, self._tasks, self, self._options.device)
+        waits = partial(self._waits, place.name)
+        held = place.held(waits, lambda: self._tasks.is_over, self._options.wait)
+        return Station(place, doer, self._tasks, self._left, held)
 
-    def _take(self) -> None:
-        with suppress(queue.Empty):
-            self._done.get(timeout=_TICK_SECONDS)()
+    def _is_built(self, job: EvaluationJob) -> bool:
+        """Tell whether to build in advance: for a place that sees this machine's files."""
+        fitting = (place for place in self._places if not job.kind or place.is_a(job.kind))
+        return job.is_compiled and any(place.is_here for place in fitting)
 
-    def _work(self, place: Place) -> None:
-        try:
-            waits = partial(self._waits, place.slot.name)
-            with place.slot.held(waits, lambda: self._jobs.is_over, self._options.wait):
-                place.work()
-        except GpuBusy as busy:
-            self.left(place.slot, busy.message)
-            self._jobs.leave(place.slot.name)
-        except Stopped:
-            pass
-        except BaseException as error:
-            self._problem = self._problem or error
-            self._jobs.close()
-        finally:
-            place.evaluator.close()
-            self._done.put(self._slot_ended)
+    def _built(self, job: EvaluationJob) -> None:
+        self._tasks.add(batch_of(job, self._dataset))
 
-    def _waits(self, place: str, note: str) -> None:
-        self._jobs.step_aside(place)
-        self._say(note)
+    def _tick(self) -> None:
+        busy = sum(station.is_busy for station in self._stations)
+        left = len(self._tasks.place_names)
+        self._observer.places(busy, left, len(self._places))
+        self._status.update(len(self._outcomes), busy, left, len(self._places))
 
-    def _slot_ended(self) -> None:
-        self._slots_left -= 1
-
-    def outcome(self, job: EvaluationJob, workload: Workload, outcome: RunOutcome) -> None:
-        self._done.put(partial(self._keep, job, workload, outcome))
+    def outcome(
+        self, job: EvaluationJob, workload: Workload, outcome: RunOutcome, place: str
+    ) -> None:
+        self._pool.post(partial(self._keep, job, workload, outcome, place))
 
     def not_done(self, why: str, count: int) -> None:
-        self._done.put(partial(self._leave_out, why, count))
+        self._pool.post(partial(self._leave_out, why, count))
 
-    def left(self, slot: DeviceSlot, why: str) -> None:
-        self._done.put(partial(self._leave_out, f"place {slot.name} left out: {why}", 0))
+    def _left(self, place: Place, why: str) -> None:
+        self._pool.post(partial(self._leave_out, f"place {place.name} left out: {why}", 0))
 
     def _not_built(self, job: EvaluationJob, failure: Evaluation | JudgeFault | Lost) -> None:
-        """Record the failure for all workloads of the job, without using a slot."""
+        """Record the failure for all workloads of the job, without using a place."""
         for workload in job.workloads(self._dataset):
             names = job.definition.name, job.solution.name, workload.uuid
             if isinstance(failure, FictlError):
                 outcome = RunOutcome(*names, error=in_words(failure), is_fault=True)
             else:
                 outcome = RunOutcome(*names, evaluation=failure)
-            self.outcome(job, workload, outcome)
+            self.outcome(job, workload, outcome, "")
+        self._tasks.end(job.kind, job.count)
 
-    def _keep(self, job: EvaluationJob, workload: Workload, outcome: RunOutcome) -> None:
+    def _keep(
+        self, job: EvaluationJob, workload: Workload, outcome: RunOutcome, place: str
+    ) -> None:
         from fictl.trace import Trace
 
         if outcome.evaluation is not None:
-            marked = _marked(outcome.evaluation, job, self._hardware)
+            marked = _marked(outcome.evaluation, job, self._hardware[job.kind], place)
             outcome = replace(outcome, evaluation=marked)
+        outcome = replace(outcome, place=place)
         if outcome.evaluation is not None and self._options.save:
             trace = Trace(
                 definition=job.definition.name,
@@ -228,7 +256,7 @@ class _Run:
                 evaluation=outcome.evaluation,
             )
             self._dataset.add_traces([trace])
-        self._outcomes.append(_without_log(outcome))
+        self._outcomes.append(_in_short(outcome))
         self._observer.outcome(outcome, len(self._outcomes), self._planned.total)
 
     def _leave_out(self, why: str, count: int) -> None:
@@ -236,16 +264,19 @@ class _Run:
         self._left_out.append(why)
         self._observer.note(why)
 
-    def _say(self, text: str) -> None:
-        self._done.put(partial(self._observer.note, text))
+    def _waits(self, place: str, text: str) -> None:
+        self._tasks.step_aside(place)
+        self._pool.post(partial(self._observer.note, text))
 
 
-def _marked(evaluation: Evaluation, job: EvaluationJob, hardware: str) -> Evaluation:
-    """Add what --resume looks for: the solution's hash, the device, the name of the hardware.
+def _marked(evaluation: Evaluation, job: EvaluationJob, hardware: str, place: str) -> Evaluation:
+    """Add what --resume looks for: the solution's hash, the device, the name of the hardware;
+    and the place.
 
     What failed before it ran anywhere, as a build does, counts for the hardware of this run.
     """
     marks = {HASH: job.solution.hash(), DEVICE: kind_of(job.config.device)}
+    marks |= {PLACE: place} if place else {}
     environment = evaluation.environment
     if environment.hardware == UNKNOWN:
         environment = environment.model_copy(update={"hardware": hardware})
@@ -253,8 +284,18 @@ def _marked(evaluation: Evaluation, job: EvaluationJob, hardware: str) -> Evalua
     return evaluation.model_copy(update={"fictl": facts, "environment": environment})
 
 
-def _without_log(outcome: RunOutcome) -> RunOutcome:
-    """Drop the log, which may have megabytes: a run has very many outcomes."""
-    if outcome.evaluation is None:
+def _in_short(outcome: RunOutcome) -> RunOutcome:
+    """Drop the log, which may have megabytes, and the facts: a run has very many outcomes."""
+    evaluation = outcome.evaluation
+    if evaluation is None:
         return outcome
-    return replace(outcome, evaluation=outcome.evaluation.model_copy(update={"log": ""}))
+    short = {"log": "", "fictl": None, "environment": _named(evaluation.environment.hardware)}
+    return replace(outcome, evaluation=evaluation.model_copy(update=short))
+
+
+@cache
+def _named(hardware: str) -> Environment:
+    """Return one environment for all results of a kind of hardware."""
+    from fictl.trace import Environment
+
+    return Environment(hardware=hardware)

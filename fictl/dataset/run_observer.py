@@ -14,5 +14,8 @@ class RunObserver:
     def outcome(self, outcome: RunOutcome, done: int, total: int) -> None:
         """One evaluation is done."""
 
+    def places(self, busy: int, left: int, total: int) -> None:
+        """Some places work, and `left` of all may still get work; called often."""
+
     def note(self, text: str) -> None:
         """Another event: a wait for a GPU, or a solution given up."""

@@ -16,7 +16,8 @@ class RunOptions:
     `gpus` are names as in CUDA_VISIBLE_DEVICES; `wait` is the time after which a GPU that others
     use is left out, None for no limit; `jobs` is the number of solutions compiled at a
     time, 0 for as many as the cores allow. `isolated` starts a process for each workload; `large`
-    also runs the workloads that take minutes on the emulated device.
+    also runs the workloads that take minutes on the emulated device. `on` names places, as on the
+    command line; on each `hardware`, everything is evaluated.
     """
 
     definitions: tuple[str, ...] = ()
@@ -32,3 +33,5 @@ class RunOptions:
     jobs: int = 0
     gpus: tuple[str, ...] = ()
     wait: float | None = None
+    on: str = ""
+    hardware: tuple[str, ...] = ()

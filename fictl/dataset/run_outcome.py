@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 class RunOutcome:
     """An evaluation, or the reason for its absence, which is not the solution's fault.
 
-    `is_fault` means that the judge or its machine failed, and not the dataset.
+    `is_fault` means that the judge or its machine failed, and not the dataset. `place` is empty for
+    what failed before it got to one.
     """
 
     definition: str
@@ -22,6 +23,7 @@ class RunOutcome:
     evaluation: Evaluation | None = None
     error: str = ""
     is_fault: bool = False
+    place: str = ""
 
     @property
     def status(self) -> str:
@@ -41,4 +43,5 @@ class RunOutcome:
             "latency_ms": performance.latency_ms if performance else None,
             "speedup": performance.speedup_factor if performance else None,
             "error": self.error or None,
+            "place": self.place or None,
         }

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fictl.dataset.previous import PreviousResults, evaluated
-from fictl.dataset.slot import hardware_of
 from fictl.dataset.strikes import Strikes
 from fictl.errors import UsageError
+from fictl.farm.place import hardware_of
 from fictl.judge.config import EvalConfig
 from fictl.judge.config_file import config_file, layers
 from fictl.quantity import counted
@@ -19,6 +19,7 @@ from fictl.trace.dataset.chosen import is_chosen, require_known
 
 if TYPE_CHECKING:
     from fictl.dataset.run_options import RunOptions
+    from fictl.dataset.run_places import RunPlaces
     from fictl.trace import Definition, Solution, TraceSet, Workload
     from fictl.trace.documents.reading import NotReadable
 
@@ -32,8 +33,8 @@ class EvaluationJob:
     """A solution, and the workloads of its definition that have no result yet.
 
     Workloads are read when needed, as there may be more than fit into memory. `scratch` is the
-    folder of a build made in advance; `losses` are the places that lost its next workload.
-    `strikes` stay with it from place to place.
+    folder of a build made in advance; `kind` is the hardware to evaluate it on, empty for any.
+    All places count `strikes` together.
     """
 
     definition: Definition
@@ -42,13 +43,16 @@ class EvaluationJob:
     count: int
     done: frozenset[str] = field(default=frozenset(), repr=False)
     scratch: Path | None = None
-    losses: tuple[str, ...] = ()
+    kind: str = ""
     strikes: Strikes = field(default_factory=Strikes, repr=False, compare=False)
 
-    def rest(self, done: frozenset[str], losses: tuple[str, ...] = ()) -> EvaluationJob:
-        """Return the same job without workloads that were done since."""
-        left = self.count - len(done - self.done)
-        return replace(self, count=left, done=self.done | done, losses=losses)
+    def is_at_work_as(self, other: EvaluationJob | None) -> bool:
+        """Tell whether a judge of `other` is one of this job."""
+        return other is not None and (
+            self.solution is other.solution
+            and self.config is other.config
+            and self.scratch == other.scratch
+        )
 
     @property
     def is_compiled(self) -> bool:
@@ -133,6 +137,27 @@ def plan(
                 )
                 jobs.append(job)
     return RunPlan(tuple(jobs), skipped, file.is_isolated, tuple(left_out), tuple(unreadable))
+
+
+def plan_kinds(dataset: TraceSet, options: RunOptions, at: RunPlaces | None) -> RunPlan:
+    """Plan the run on each kind of hardware that it is for."""
+    if at is None:
+        return plan(dataset, options)
+    plans = [_of_kind(dataset, options, at, kind) for kind in at.kinds or ("",)]
+    return RunPlan(
+        tuple(job for planned in plans for job in planned.jobs),
+        sum(planned.skipped for planned in plans),
+        plans[0].is_isolated,
+        (*plans[0].left_out, *at.left_out),
+        plans[0].unreadable,
+    )
+
+
+def _of_kind(dataset: TraceSet, options: RunOptions, at: RunPlaces, kind: str) -> RunPlan:
+    planned = plan(dataset, options, at.hardware_of(kind))
+    return replace(
+        planned, jobs=tuple(replace(job, kind=kind, strikes=Strikes()) for job in planned.jobs)
+    )
 
 
 def _uuids(dataset: TraceSet, definition: Definition) -> set[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fictl.dataset.evaluator import Stopped
 from fictl.dataset.run_plan import EvaluationJob
 from fictl.errors import FictlError
+from fictl.farm.station import Stopped
 
 if TYPE_CHECKING:
     from fictl.dataset.evaluator import Evaluator

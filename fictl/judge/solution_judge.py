@@ -19,6 +19,7 @@ from fictl.judge.process.spawn import start
 from fictl.judge.reference import Reference
 from fictl.judge.solution_process import SolutionProcess
 from fictl.judge.solution_trial import SolutionTrial, baseline_plan
+from fictl.paths import FARM, cache_root
 from fictl.removal import remove
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
 from fictl.trace.documents.fitting import require_fit
@@ -183,6 +184,8 @@ class Judge:
         root = self._root  # Only parts of it are hidden: an interpreter may be installed there.
         hidden = [root / name for name in _HIDDEN if os.path.isdir(root / name)] if root else []
         hidden.append(scratch_root())
+        others = cache_root().joinpath(*FARM)  # Inputs that came from another machine.
+        hidden += [others] if os.path.isdir(others) else []
         sandboxed = start(
             SOLUTION,
             folder,

@@ -88,3 +88,16 @@ def test_without_a_gpu_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_case_that_there_is_not_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert _tune("--case", "9x9") == 2
     assert "no case matches 9x9" in capsys.readouterr().err
+
+
+def test_what_another_place_tuned_is_kept_here(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    places, file = tmp_path / "places.toml", tmp_path / "own.json"
+    places.write_text('[[place]]\nname = "far"\nlaunch = ["env"]\n')
+    words = ("--on", str(places), "--file", str(file), "--case", "float16")
+    assert _tune("--json", *words) == 0
+    (tuning,) = _document(capsys)["data"]["tunings"]
+    assert (tuning["place"], tuning["gpu"]) == ("far", "the emulated device")
+    assert [key["measured"]["winner"] for key in tuning["keys"]] == [1]
+    assert len(json.loads(file.read_text())["ops"]) == 1

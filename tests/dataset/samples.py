@@ -7,11 +7,11 @@ from typing import Any
 
 from fictl.dataset.run_jobs import run_dataset
 from fictl.dataset.run_plan import EvaluationJob
-from fictl.dataset.slot import DeviceSlot
 from fictl.dataset.summary import Summary
+from fictl.farm.place import Place
 from fictl.trace import Definition, Evaluation, Solution, Trace, TraceSet, Workload
 
-Judge = Callable[[EvaluationJob, Workload, DeviceSlot], Evaluation]
+Judge = Callable[[EvaluationJob, Workload, Place], Evaluation]
 
 
 def evaluation(status: str = "PASSED", speedup: float = 2.0, log: str = "") -> Evaluation:
@@ -73,10 +73,13 @@ def workload(uuid: str, n: int = 4) -> Workload:
 class FakeEvaluator:
     """Asks a function; `ended` says how often it was closed."""
 
-    def __init__(self, slot: DeviceSlot, judge: Judge) -> None:
+    def __init__(self, slot: Place, judge: Judge) -> None:
         self.slot, self.judge = slot, judge
         self.stopped = False
         self.closed = 0
+
+    def prepare(self, device: str, waits: object) -> None:
+        pass
 
     def build(self, job: EvaluationJob) -> Evaluation | None:
         return None
@@ -91,7 +94,7 @@ class FakeEvaluator:
         self.closed += 1
 
 
-def passes(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
+def passes(job: EvaluationJob, workload: Workload, slot: Place) -> Evaluation:
     return evaluation()
 
 
@@ -102,7 +105,7 @@ def run(
     from fictl.dataset.run_options import RunOptions
 
     observer = options.pop("observer", None)
-    slots = options.pop("slots", None) or tuple(DeviceSlot(name) for name in places)
+    slots = options.pop("slots", None) or tuple(Place(name) for name in places)
     asked = RunOptions(**{"device": "cpu", **options})
     return run_dataset(
         dataset.root, asked, observer, lambda root, slot: FakeEvaluator(slot, judge), slots

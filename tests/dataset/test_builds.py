@@ -9,13 +9,15 @@ import pytest
 
 from fictl.child.lost import Lost
 from fictl.dataset.builds import Builds
-from fictl.dataset.job_queue import JobQueue
+from fictl.dataset.evaluation_work import EvaluationTask
 from fictl.dataset.run_plan import EvaluationJob
 from fictl.errors import SetupError
+from fictl.farm.place import Place
+from fictl.farm.task_queue import Batch, TaskQueue
 from fictl.judge.config import EvalConfig
 from fictl.trace import Evaluation, Solution
 
-from .samples import definition, evaluation, solution
+from .samples import definition, evaluation, solution, workload
 
 
 def job(name: str, language: str = "cuda") -> EvaluationJob:
@@ -33,6 +35,9 @@ class Compiler:
     def __init__(self, slow: str = "", bad: str = "", broken: bool = False) -> None:
         self.slow, self.bad, self.broken = slow, bad, broken
         self.built: list[Path] = []
+
+    def prepare(self, device: str, waits: object) -> None:
+        pass
 
     def build(self, job: EvaluationJob) -> Evaluation | None:
         assert job.scratch is not None
@@ -67,13 +72,24 @@ class Run:
     def __init__(
         self, jobs: list[EvaluationJob], at_once: int, failed: Failed = none_fails
     ) -> None:
-        self.queue = JobQueue(len(jobs), ["a", "b"])
-        self.builds = Builds(jobs, at_once, self.queue, failed)
+        self.queue: TaskQueue[EvaluationTask] = TaskQueue(
+            {"": len(jobs)}, {name: Place(name) for name in "ab"}
+        )
+
+        def ended(one: EvaluationJob, failure: object) -> None:
+            failed(one, failure)
+            self.queue.end("")
+
+        self.builds = Builds(jobs, at_once, self.queue, self._built, ended)
+
+    def _built(self, one: EvaluationJob) -> None:
+        task = EvaluationTask(one, workload("w"))
+        self.queue.add(Batch(iter([task]), 1))
 
     def jobs(self, place: str = "a") -> Iterator[EvaluationJob]:
-        while (job := self.queue.take(place)) is not None:
-            yield job
-            self.queue.end()
+        while (task := self.queue.take(place)) is not None:
+            yield task.work.job
+            self.queue.end("")
 
     def ran(self, *evaluators: Compiler) -> list[str]:
         with self.builds.running(evaluators):

@@ -13,22 +13,25 @@ from pathlib import Path
 
 import pytest
 
-from fictl.child.local_process import python
 from fictl.child.lost import Lost, NotStarted
-from fictl.dataset.evaluator import ProcessEvaluator, Stopped
+from fictl.child.message import to_line
+from fictl.dataset.evaluator import ProcessEvaluator
 from fictl.dataset.run_plan import EvaluationJob
-from fictl.dataset.slot import DeviceSlot
 from fictl.errors import SetupError, UsageError
+from fictl.farm.line import PROTOCOL, Greeting
+from fictl.farm.place import Place
+from fictl.farm.station import Stopped
 from fictl.judge.config import EvalConfig
 from fictl.judge.fault import JudgeFault
 from fictl.trace import TraceSet
 from fictl.version import VERSION
+from tests.farm.scripts import place, script
 
 from .samples import definition, solution, workload
 
 # Answers as the worker does, by the name of the solution.
 _FAKE = (
-    f"FICTL = {VERSION!r}"
+    f"FICTL, PROTOCOL = {VERSION!r}, {PROTOCOL}"
     """
 import json, os, signal, sys, time
 print("a line of somebody's on stderr", file=sys.stderr)
@@ -36,7 +39,7 @@ for line in sys.stdin:
     said = json.loads(line)
     if said["kind"] == "Greeting":
         print("welcome to this machine")
-        ready = {"kind": "Ready", "protocol": 1, "fictl": FICTL, "python": "3", "hardware": "x"}
+        ready = {"kind": "Ready", "protocol": PROTOCOL, "fictl": FICTL, "python": "3", "hardware": "x"}
         print(json.dumps(ready), flush=True)
         continue
     if said["kind"] == "JobStarted":
@@ -76,8 +79,8 @@ def job(name: str, **config: float) -> EvaluationJob:
 @pytest.fixture
 def evaluator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProcessEvaluator]:
     monkeypatch.setattr("fictl.dataset.evaluator._SPARE_SECONDS", 0.3)
-    slot = DeviceSlot("7", {"CUDA_VISIBLE_DEVICES": "7"})
-    made = ProcessEvaluator(tmp_path, slot, argv=python("-c", _FAKE))
+    slot = Place("7", {"CUDA_VISIBLE_DEVICES": "7"})
+    made = ProcessEvaluator(tmp_path, replace(slot, python=script(tmp_path, _FAKE)))
     yield made
     made.close()
 
@@ -184,14 +187,15 @@ def _is_alive(number: int) -> bool:
 
 
 _BUSY = """
-import time, fictl.dataset.worker as worker
+import time, fictl.farm.worker as worker
 class Slow:
-    is_busy = True
+    def __init__(self, exchange): pass
     def evaluate(self, workload):
-        open({path!r}, "w").write("begun")
+        with open({path!r}, "w") as file:  # The signal may come in its middle.
+            file.write("begun")
         time.sleep(100)
     def close(self): open({path!r}, "w").write("closed")
-worker._JudgeServer = Slow
+worker.JudgeServer = Slow
 raise SystemExit(worker.main())
 """
 
@@ -203,6 +207,7 @@ def test_a_worker_does_not_outlive_who_asks(tmp_path: Path, way: str) -> None:
     code = _BUSY.format(path=str(said))
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as worker:
         assert worker.stdin is not None
+        worker.stdin.write(to_line(Greeting("cpu")).encode() + b"\n")
         worker.stdin.write(b'{"kind": "EvaluateWorkload", "workload": "{}"}\n')
         worker.stdin.flush()
         while not said.exists():
@@ -223,35 +228,44 @@ print(json.dumps({"kind": "Ready", "protocol": 1, "fictl": "0.0.9", "python": "3
 sys.stdin.read()
 """
 _BLIND = _OTHER.replace('"0.0.9"', repr(VERSION)).replace('"x"', '""')
+_BLIND = _BLIND.replace('"protocol": 1', f'"protocol": {PROTOCOL}')
 
 
 @pytest.mark.parametrize(
-    ("argv", "message", "hint"),
+    ("made", "message", "hint"),
     [
-        ((_MISSING,), "exit code 127.*no /nowhere/python", "a command that starts it"),
         (
-            ("sh", "-c", "nowhere/fictl-python -m x"),
+            lambda _: Place("7", python=_MISSING),
+            "exit code 127.*no /nowhere/python",
+            "a command that starts it",
+        ),
+        (
+            lambda at: place(at, "nowhere/fictl-python -m x", shell=True),
             "exit code 127.*nowhere/fictl-python",
             "a comm",
         ),
-        (("sh", "-c", "echo no route to host >&2; exit 255"), "no route to host", "connects"),
-        (("/",), "exit code 126", "cannot be executed"),
-        (python("-m", "fictl.dataset.nowhere"), "No module named", "install fictl"),
-        (python("-c", "print('nobody here')"), "exit code 0.*nobody here", ""),
-        (("sh", "-c", "kill -9 $$"), "SIGKILL", ""),
         (
-            python("-c", _OTHER),
+            lambda at: place(at, "echo no route to host >&2; exit 255", shell=True),
+            "no route to host",
+            "connects",
+        ),
+        (lambda _: Place("7", python="/"), "exit code 126", "cannot be executed"),
+        (lambda at: place(at, "import fictl.nowhere"), "No module named", "install fictl"),
+        (lambda at: place(at, "print('nobody here')"), "exit code 0.*nobody here", ""),
+        (lambda at: place(at, "kill -9 $$", shell=True), "SIGKILL", ""),
+        (
+            lambda at: place(at, _OTHER),
             "fictl 0.0.9 runs there .Python 3.9.1., and this is",
             "same version",
         ),
-        (python("-c", _BLIND), "sees no GPU", "fictl doctor"),
-        (("yes",), "it is not a worker of fictl.: y", ""),
+        (lambda at: place(at, _BLIND), "sees no GPU", "fictl doctor"),
+        (lambda at: place(at, "exec yes", shell=True), "it is not a worker of fictl.: y", ""),
     ],
 )
 def test_a_place_that_cannot_start_says_why(
-    tmp_path: Path, argv: tuple[str, ...], message: str, hint: str
+    tmp_path: Path, made: Callable[[Path], Place], message: str, hint: str
 ) -> None:
-    evaluator = ProcessEvaluator(tmp_path, DeviceSlot("7"), argv=argv)
+    evaluator = ProcessEvaluator(tmp_path, made(tmp_path))
     on_gpu = replace(job("fine"), config=EvalConfig(device="cuda"))
     with pytest.raises(NotStarted, match=message) as caught:
         evaluator.evaluate(on_gpu, workload("w"))
@@ -260,14 +274,14 @@ def test_a_place_that_cannot_start_says_why(
 
 
 def test_a_process_that_only_compiles_needs_no_gpu(tmp_path: Path) -> None:
-    argv = python("-c", _FAKE.replace('"hardware": "x"', '"hardware": ""'))
-    evaluator = ProcessEvaluator(tmp_path, DeviceSlot("compiler", runs=False), argv=argv)
+    code = _FAKE.replace('"hardware": "x"', '"hardware": ""')
+    evaluator = ProcessEvaluator(tmp_path, place(tmp_path, code, runs=False))
     assert evaluator.build(replace(job("fine"), config=EvalConfig(device="cuda"))) is None
     evaluator.close()
 
 
 def test_a_start_can_be_stopped(tmp_path: Path) -> None:
-    evaluator = ProcessEvaluator(tmp_path, DeviceSlot("7"), argv=("sleep", "100"))
+    evaluator = ProcessEvaluator(tmp_path, place(tmp_path, "sleep 100", shell=True))
     raised: list[BaseException] = []
 
     def start() -> None:
@@ -278,7 +292,7 @@ def test_a_start_can_be_stopped(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=start)
     thread.start()
-    while evaluator._process is None:
+    while evaluator._connection is None:
         time.sleep(0.01)
     evaluator.stop()
     thread.join(30)
@@ -292,7 +306,7 @@ Judged = Callable[[str], tuple[str, str]]
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
     """By the real worker: the status and the log of what this code computes."""
     root = tmp_path_factory.mktemp("dataset")
-    evaluator = ProcessEvaluator(root, DeviceSlot("cpu"))
+    evaluator = ProcessEvaluator(root, Place("cpu"))
     config = EvalConfig(device="cpu", iterations=2, warmup_runs=1, num_trials=1)
 
     def run(code: str) -> tuple[str, str]:

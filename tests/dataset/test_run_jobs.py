@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from fictl.dataset.evaluator import Stopped
 from fictl.dataset.run_observer import RunObserver
 from fictl.dataset.run_outcome import RunOutcome
 from fictl.dataset.run_plan import EvaluationJob
-from fictl.dataset.slot import DeviceSlot
 from fictl.errors import FictlError, SetupError, UsageError
+from fictl.farm.place import Place
+from fictl.farm.station import Stopped
 from fictl.judge.fault import JudgeFault
 from fictl.trace import Definition, Environment, Evaluation, TraceSet, Workload
 
@@ -33,7 +33,11 @@ def test_a_result_has_the_solutions_hash_and_the_device(dataset: TraceSet) -> No
     (trace,) = saved(dataset)
     assert trace.evaluation is not None
     hashed = solution("mm_a", "mm").hash()
-    assert trace.evaluation.fictl == {"solution_hash": hashed, "device": "cpu"}
+    assert trace.evaluation.fictl == {
+        "solution_hash": hashed,
+        "device": "cpu",
+        "place": "cpu",
+    }
 
 
 @pytest.mark.parametrize(
@@ -91,7 +95,7 @@ def test_resume_does_not_count_results_of_another_device(dataset: TraceSet) -> N
 
 def test_resume_does_not_count_results_of_another_gpu(dataset: TraceSet) -> None:
     run(dataset)  # samples says that an H200 did
-    h200, b200 = (DeviceSlot("0", hardware=f"NVIDIA_{name}") for name in ("H200", "B200"))
+    h200, b200 = (Place("0", hardware=f"NVIDIA_{name}") for name in ("H200", "B200"))
     assert run(dataset, resume=True, slots=(h200,)).skipped == 7
     again = run(dataset, resume=True, slots=(b200,))
     assert (again.skipped, len(again.outcomes)) == (0, 7)
@@ -101,7 +105,7 @@ def test_resume_does_not_count_results_of_another_gpu(dataset: TraceSet) -> None
 
 def test_resume_counts_every_gpu_where_none_is_known(dataset: TraceSet) -> None:
     run(dataset)
-    assert run(dataset, resume=True, slots=(DeviceSlot("0"),)).skipped == 7
+    assert run(dataset, resume=True, slots=(Place("0"),)).skipped == 7
 
 
 def test_what_failed_before_it_ran_belongs_to_the_hardware_of_its_run(
@@ -111,7 +115,7 @@ def test_what_failed_before_it_ran_belongs_to_the_hardware_of_its_run(
     failed = failed.model_copy(update={"environment": Environment(hardware="unknown")})
     monkeypatch.setattr("fictl.dataset.run_plan._COMPILED", ("python",))
     monkeypatch.setattr(FakeEvaluator, "build", lambda self, job: failed)
-    slots = (DeviceSlot("0", hardware="NVIDIA_B200"),)
+    slots = (Place("0", hardware="NVIDIA_B200"),)
     run(dataset, solutions=("scale_a",), slots=slots)
     assert {t.evaluation.environment.hardware for t in saved(dataset) if t.evaluation} == {
         "NVIDIA_B200"
@@ -146,7 +150,7 @@ def test_two_workloads_of_one_uuid_are_refused_unless_they_are_one(dataset: Trac
 def test_two_slots_work_at_the_same_time(dataset: TraceSet) -> None:
     together = threading.Barrier(2, timeout=10)
 
-    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Place) -> Evaluation:
         if workload.uuid in ("s0", "g0") and job.solution.name != "scale_b":
             together.wait()
         return evaluation()
@@ -156,7 +160,7 @@ def test_two_slots_work_at_the_same_time(dataset: TraceSet) -> None:
 
 
 def test_a_solution_that_hangs_is_given_up(dataset: TraceSet) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Place) -> Evaluation:
         return evaluation("TIMEOUT" if job.solution.name == "scale_a" else "PASSED")
 
     summary = run(dataset, judge)
@@ -165,7 +169,7 @@ def test_a_solution_that_hangs_is_given_up(dataset: TraceSet) -> None:
 
 
 def test_a_workload_that_cannot_be_made_is_an_error_and_no_result(dataset: TraceSet) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Place) -> Evaluation:
         if workload.uuid == "s1":
             raise UsageError("s1 has no blob")
         return evaluation()
@@ -176,7 +180,7 @@ def test_a_workload_that_cannot_be_made_is_an_error_and_no_result(dataset: Trace
 
 
 def test_what_no_solution_can_run_without_ends_the_run(dataset: TraceSet) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Place) -> Evaluation:
         raise SetupError("no sandbox works here")
 
     with pytest.raises(SetupError, match="no sandbox"):
@@ -196,14 +200,14 @@ def test_an_interrupted_run_keeps_what_it_has(dataset: TraceSet) -> None:
 
 
 def test_a_stopped_evaluator_ends_its_slot(dataset: TraceSet) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Place) -> Evaluation:
         raise Stopped("the run was stopped")
 
     assert run(dataset, judge).outcomes == []
 
 
 def test_two_runs_at_once_add_whole_lines(dataset: TraceSet) -> None:
-    def slowly(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
+    def slowly(job: EvaluationJob, workload: Workload, slot: Place) -> Evaluation:
         time.sleep(0.001)
         return evaluation(log="x" * 50_000)
 
@@ -250,7 +254,7 @@ def test_the_configuration_of_the_dataset_reaches_the_judge(dataset: TraceSet) -
     )
     seen: dict[str, tuple[float, int]] = {}
 
-    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Place) -> Evaluation:
         seen[job.definition.name] = (job.config.rtol, job.config.num_trials)
         return evaluation()
 
@@ -264,7 +268,7 @@ def test_a_configuration_may_choose_what_is_run(dataset: TraceSet) -> None:
     path.write_text("definitions: [mm]\nop_type_config:\n  gemm:\n    rtol: 1e-4\n")
     seen: list[float] = []
 
-    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Place) -> Evaluation:
         seen.append(job.config.rtol)
         return evaluation()
 
@@ -277,7 +281,7 @@ def test_a_configuration_may_choose_what_is_run(dataset: TraceSet) -> None:
 
 
 def test_a_long_log_is_kept_in_the_dataset_only(dataset: TraceSet) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Place) -> Evaluation:
         return evaluation("RUNTIME_ERROR", log="x" * 100_000)
 
     summary = run(dataset, judge, solutions=("mm_a",))
@@ -303,7 +307,7 @@ def test_what_cannot_be_built_fails_on_every_workload(
 
 
 def test_a_fault_of_the_judge_is_kept_nowhere_and_resumed(dataset: TraceSet) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Place) -> Evaluation:
         if workload.uuid == "s1":
             raise JudgeFault("the disk is full", "free some")
         return evaluation()
@@ -321,7 +325,7 @@ def test_a_fault_of_the_judge_is_kept_nowhere_and_resumed(dataset: TraceSet) -> 
 def test_a_judge_that_fails_again_and_again_leaves_the_rest_of_a_solution(
     dataset: TraceSet,
 ) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Place) -> Evaluation:
         if job.solution.name == "scale_a":
             raise JudgeFault("it has gone")
         return evaluation()

@@ -17,6 +17,7 @@ import builds
 import calls
 import datasets
 import emulation
+import farm
 import reproducible
 import sharing
 import solutions
@@ -47,6 +48,7 @@ def row(what: str, yardstick: str, pair: Pair, limit: float) -> Row:
 
 
 TYPER, START, CALL = "import typer", "Python's start", "empty call"
+HANDS = "1M through two queues"
 REQUEST = "20 ms request"
 UNIT, LOOP, STEP = "one nvcc unit", "copy loop of 1M", "step of the loop"
 EMULATED = {
@@ -124,6 +126,10 @@ def emulated_builds() -> Iterator[Row]:
     yield row("emulated device's runtime, CPU", UNIT, emulation.runtime(), 4.0)
 
 
+def scheduling() -> Iterator[Row]:
+    yield row("1M tasks, 1,000 places", HANDS, farm.large(), 40.0)
+
+
 def reproducible_builds() -> Iterator[Row]:
     """The number of modules that two machines build differently, in the place of a ratio."""
     start = time.monotonic()
@@ -148,6 +154,7 @@ PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "share-set": shared_set,
     "emulate": emulated,
     "emulate-build": emulated_builds,
+    "farm": scheduling,
     "reproducible": reproducible_builds,
 }
 

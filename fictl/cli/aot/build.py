@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.build import show_plans
+from fictl.cli.build import show_plans, spread_builds
 from fictl.cli.no_ops import no_ops
-from fictl.cli.options import Archs, DryRun, Json, Locked, Ops, Verbose, use_device
+from fictl.cli.options import Archs, DryRun, Json, Locked, On, Ops, Verbose, use_device
 from fictl.cli.outputs import writes_folder
 from fictl.paths import friendly
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from fictl.arch import Arch
     from fictl.ship.aot import Shipped
 
 
@@ -24,12 +25,14 @@ _BEYOND = "more than was asked for ({}): it is the build there is, and nothing h
 
 
 def command(
+    context: typer.Context,
     out: Annotated[
         Path,
         typer.Option("--out", help="Output folder.", callback=writes_folder, show_default=False),
     ],
     ops: Ops = None,
     arch: Archs = "",
+    on: On = "",
     dry_run: DryRun = False,
     verbose: Verbose = False,
     locked: Locked = False,
@@ -46,11 +49,22 @@ def command(
     if dry_run:
         show_plans(ops or [], archs)
         return
+    if on:
+        _build_at(context, on, ops or [], archs, json)
     with ConsoleObserver(verbose) as observer:
         shipped = ship(out, ops or [], archs, observer)
     errors = [built.error for built in shipped.built if built.error]
     data = shipped.to_dict()
     console.show(console.Result.among(errors, data, lambda out: _view(out, shipped)))
+
+
+def _build_at(
+    context: typer.Context, on: str, ops: list[str], archs: tuple[Arch, ...], quiet: bool
+) -> None:
+    """Fill the cache with builds of other places; what failed there is built, or named, here."""
+    _, results = spread_builds(context, ops, on, archs, quiet)
+    for why in results.left_out:
+        console.note(why)
 
 
 def _view(out: Console, shipped: Shipped) -> None:

@@ -17,6 +17,7 @@ class RunProgress(RunObserver):
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
         self._bar = LateBar()
+        self._places = ""
 
     def __enter__(self) -> RunProgress:
         return self
@@ -39,11 +40,17 @@ class RunProgress(RunObserver):
         if self._quiet:
             return
         if self._bar.on_terminal:
-            self._bar.update(done, total, f"{outcome.definition}  {outcome.solution}")
+            words = f"{outcome.definition}  {outcome.solution}{self._places}"
+            self._bar.update(done, total, words)
             if not outcome.passed:
                 console.note(_line(outcome))
         else:
-            console.note(f"{done}/{total}  {_line(outcome)}")
+            at = f"  at {outcome.place}" if self._places and outcome.place else ""
+            console.note(f"{done}/{total}  {_line(outcome)}{at}")
+
+    def places(self, busy: int, left: int, total: int) -> None:
+        lost = f", {total - left} lost" if left < total else ""
+        self._places = f"  {busy} of {counted(total, 'place')} busy{lost}" if total > 1 else ""
 
     def note(self, text: str) -> None:
         console.note(text)

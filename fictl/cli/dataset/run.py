@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fictl.cli import console
 from fictl.cli.dataset import run_flags as flags
 from fictl.cli.gpu_use import Wait
-from fictl.cli.options import DryRun, Json
+from fictl.cli.options import DryRun, Json, On
 from fictl.errors import SetupError, UsageError
 from fictl.quantity import counted
 
@@ -42,6 +42,8 @@ def command(
     jobs: flags.Jobs = 0,
     gpus: flags.Gpus = "",
     wait: Wait = None,
+    on: On = "",
+    hardware: flags.Hardware = "",
     config: flags.Config = None,
     save: flags.Save = True,
     strict: flags.Strict = False,
@@ -82,6 +84,8 @@ def command(
         save=save,
         flags={name: value for name, value in overrides.items() if value is not None},
         wait=wait,
+        on=on,
+        hardware=tuple(filter(None, (name.strip() for name in hardware.split(",")))),
         gpus=tuple(filter(None, (name.strip() for name in gpus.split(",")))),
     )
     place = TraceSet.from_path(root).root
@@ -92,11 +96,11 @@ def command(
 
 
 def _plan(root: Path, options: RunOptions) -> None:
-    from fictl.dataset.run_plan import plan
+    from fictl.dataset.run_jobs import planned_run
     from fictl.dataset.torn import told
     from fictl.trace import TraceSet
 
-    planned = plan(TraceSet.from_path(root), options)
+    planned = planned_run(TraceSet.from_path(root), options, console.note)
     rows = [(job.definition.name, job.solution.name, str(job.count)) for job in planned.jobs]
     rows.append((counted(len(rows), "solution"), "", f"{planned.total}"))
     rows += [(why, "", "") for why in planned.left_out]

@@ -140,6 +140,15 @@ Gpus = Annotated[
     str,
     typer.Option("--gpus", metavar="0,1", help="GPUs to use.", show_default=False),
 ]
+Hardware = Annotated[
+    str,
+    typer.Option(
+        "--hardware",
+        metavar="H100,B200",
+        help="Evaluate on each of these kinds of places; default: that of the first place.",
+        show_default=False,
+    ),
+]
 Jobs = Annotated[
     int,
     whole(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fictl.cli import console
 from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.numbers import whole
-from fictl.cli.options import Device, Json
+from fictl.cli.options import Device, Json, On
 from fictl.cli.solution import options, view
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def command(
     seed: options.Seed = 0,
     untrusted: options.Untrusted = False,
     wait: Wait = None,
+    on: On = "",
     json: Json = False,
 ) -> None:
     """Evaluate a solution on fresh inputs for every call, checked against the reference.
@@ -46,8 +47,13 @@ def command(
         timeout_seconds=timeout,
         seed=seed,
     )
-    with alone(wait, chosen):
-        evaluation = evaluated(subject, config)
+    if on:
+        from fictl.dataset.one_evaluation import evaluated_at
+
+        evaluation = evaluated_at(subject, config, on, wait, console.note)
+    else:
+        with alone(wait, chosen):
+            evaluation = evaluated(subject, config)
     answer = answered(subject, config, evaluation)
     code = 0 if answer["ok"] else 1
     console.show(console.Result(answer, lambda out: _view(out, answer), code))
@@ -66,7 +72,9 @@ def _view(out: Console, answer: dict[str, Any]) -> None:
         text = f"largest error {_number(absolute)} absolute, {_number(relative)} relative"
         out.print(f"  {text}", soft_wrap=True)
     ours = answer.get("fictl") or {}
-    facts = [f"{n} {ours[n]}" for n in ("timer", "sandbox", "seed") if ours.get(n) is not None]
+    facts = [
+        f"{n} {ours[n]}" for n in ("timer", "sandbox", "seed", "place") if ours.get(n) is not None
+    ]
     if facts:
         out.print(f"  {' · '.join(facts)}", markup=False, style="dim", soft_wrap=True)
     if ours.get("unclear"):

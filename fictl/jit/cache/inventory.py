@@ -18,7 +18,7 @@ from fictl.jit.store.lock import is_held
 from fictl.jit.store.staging import STAGING, is_abandoned
 from fictl.jit.store.stores import LAYOUT
 from fictl.jit.store.use import in_use
-from fictl.paths import SOLUTIONS, files_below, real
+from fictl.paths import FARM, SOLUTIONS, files_below, real
 from fictl.rooted import mounts_in
 
 TRASH = ".trash"
@@ -118,7 +118,12 @@ class _Walk:
 
     def of_store(self, path: Path) -> Iterator[Item]:
         kind = _OF_STORE.get(path.name)
-        if kind:
+        if path.name == FARM[-1]:
+            # Its folders belong to processes, which remove them.
+            for child in _children(path):
+                if not os.path.isdir(child):
+                    yield from self.at(child, partial(self.whole, "blob"))
+        elif kind:
             for child in _children(path):
                 yield from self.at(child, partial(self.whole, kind))
         elif not path.name.startswith("."):

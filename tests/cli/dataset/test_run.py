@@ -7,8 +7,8 @@ import pytest
 
 from fictl.dataset import run_jobs as loop
 from fictl.dataset.run_plan import EvaluationJob
-from fictl.dataset.slot import DeviceSlot
 from fictl.errors import SetupError, UsageError
+from fictl.farm.place import Place
 from fictl.judge.fault import JudgeFault
 from fictl.judge.hardware import hardware_name
 from fictl.trace import Definition, Evaluation, Solution, TraceSet, Workload
@@ -18,7 +18,7 @@ _ALL = """
     --definitions a,b --definitions c* --solutions s --op-type norm --device emu
     --warmup-runs 1 --iterations 2 --num-trials 3 --rtol 0.1 --atol 0.2
     --required-matched-ratio 0.5 --timeout 9 --compile-timeout 8 --seed 4 --no-profile-baseline --isolated --large
-    --untrusted --resume --jobs 2 --no-save --wait 7
+    --untrusted --resume --jobs 2 --no-save --wait 5 --on local --hardware H100,B200
 """
 _STATUSES = {"good": "PASSED", "bad": "INCORRECT_NUMERICAL"}
 
@@ -58,8 +58,11 @@ def root(tmp_path: Path) -> Path:
 class FakeEvaluator:
     """As solutions are named."""
 
-    def __init__(self, root: Path, slot: DeviceSlot, isolated: bool) -> None:
+    def __init__(self, root: Path, place: Place, isolated: bool, *more: object) -> None:
         self.isolated = isolated
+
+    def prepare(self, device: str, waits: object) -> None:
+        pass
 
     def build(self, job: EvaluationJob) -> None:
         return None
@@ -123,6 +126,7 @@ def test_a_run_as_a_document(fictl, root: Path) -> None:
         "latency_ms": 0.5,
         "speedup": 2.0,
         "error": None,
+        "place": "cpu",
     }
     assert not (root / "traces").exists()
 
@@ -149,7 +153,7 @@ def test_a_place_that_cannot_start_is_an_error_of_the_place(
     """Nothing is written, the reason is said, and --resume does it later."""
     words = ("dataset", "run", str(root), "--device", "cpu", "--resume")
     with monkeypatch.context() as patch:
-        patch.setattr("fictl.dataset.evaluator.worker_command", lambda: ("nowhere-python", "-m"))
+        patch.setattr("fictl.farm.engine.command.sys.executable", "nowhere-python")
         answer = fictl(*words)
     assert answer.code == 3
     left_out, undone, count = answer.out.splitlines()[1:]
@@ -190,7 +194,6 @@ def test_every_flag_reaches_the_run(
     config = ("--config", str(tmp_path / "c.toml"))
     assert fictl("dataset", "run", str(root), *_ALL.split(), *config).code == 3
     assert seen == {
-        "wait": 7.0,
         "definitions": ("a", "b", "c*"),
         "solutions": ("s",),
         "op_types": ("norm",),
@@ -201,6 +204,9 @@ def test_every_flag_reaches_the_run(
         "save": False,
         "jobs": 2,
         "gpus": (),
+        "wait": 5.0,
+        "on": "local",
+        "hardware": ("H100", "B200"),
         "config": tmp_path / "c.toml",
         "flags": {
             "warmup_runs": 1,

@@ -70,3 +70,18 @@ def test_sizes_that_are_none_are_refused(fictl, solution) -> None:
     answer = _run(fictl, solution, "--axes", "n=few")
     assert answer.code == 2
     assert "n = 'few' is not a whole number" in answer.err
+
+
+def test_a_solution_is_judged_at_the_first_place_that_can(fictl, tmp_path) -> None:
+    definition, solution = tmp_path / "d.json", tmp_path / "s.json"
+    definition.write_text(json.dumps(DEFINITION))
+    solution.write_text(json.dumps(SOLUTION))
+    places = tmp_path / "places.toml"
+    places.write_text(
+        '[[place]]\nname = "bare"\nlaunch = ["false"]\n[[place]]\nname = "far"\nlaunch = ["env"]\n'
+    )
+    words = ("-d", str(definition), "--axes", "n=64", "--device", "cpu", "--iterations", "2")
+    answer = fictl("solution", "run", str(solution), *words, "--on", str(places))
+    assert answer.code == 0, answer.out + answer.err
+    assert "place far" in answer.out
+    assert "place bare: its process did not start" in answer.err

@@ -1,4 +1,4 @@
-"""Slots: places that run one solution at a time: a GPU each, or the CPU."""
+"""Places: where one process of fictl does one piece of work at a time: a GPU, or a CPU."""
 
 from __future__ import annotations
 
@@ -14,10 +14,16 @@ from fictl.judge.hardware import hardware_name
 
 
 @dataclass(frozen=True)
-class DeviceSlot:
-    """A slot. variables: environment variables of its processes; gpu: locked during use.
+class Place:
+    """A place.
 
-    hardware: as in `environment.hardware`; empty if unknown. runs: false for a slot that compiles.
+    launch: the command line before the worker's own, as in `ssh gpu1`; empty on this machine.
+    python: the Python there; empty for this one's path.
+    variables: environment variables of its processes.
+    labels: what it is, besides its hardware, for those who choose places.
+    gpu: locked by this process during use, if the place is on this machine.
+    hardware: as in `environment.hardware`; empty if unknown.
+    runs: false for a place that compiles only.
     """
 
     name: str
@@ -25,6 +31,21 @@ class DeviceSlot:
     gpu: LockedGpu | None = None
     hardware: str = ""
     runs: bool = True
+    launch: tuple[str, ...] = ()
+    python: str = ""
+    labels: tuple[str, ...] = ()
+    engine: str = "command"
+
+    @property
+    def is_here(self) -> bool:
+        """Tell whether its processes see this machine's files."""
+        return not self.launch and self.engine == "command"
+
+    def is_a(self, kind: str) -> bool:
+        """Tell whether its hardware or one of its labels is `kind`, as in H200 or 9.0a."""
+        wanted = kind.lower().replace(" ", "_")
+        words = self.hardware.lower().split("_")
+        return wanted in (self.hardware.lower(), *words, *(one.lower() for one in self.labels))
 
     def held(
         self,
@@ -37,12 +58,12 @@ class DeviceSlot:
         return held(gpus, wait=wait, note=note, stopped=stopped)
 
 
-def slots(device: str, gpus: Sequence[str] = ()) -> tuple[DeviceSlot, ...]:
-    """One slot for each GPU: the named ones, or all that this process may use."""
+def places_here(device: str, gpus: Sequence[str] = ()) -> tuple[Place, ...]:
+    """One place for each GPU of this machine: the named ones, or all that this process may use."""
     if device.partition(":")[0] != "cuda":
         if gpus:
             raise UsageError(f"--gpus names GPUs, and the device is {device}", "leave one out")
-        return (DeviceSlot(device, hardware=hardware_name(device)),)
+        return (Place(device, hardware=hardware_name(device)),)
     names = gpu_names()
     if not names:
         raise SetupError(
@@ -67,6 +88,6 @@ def hardware_of(device: str, gpus: Sequence[str] = ()) -> tuple[str, ...]:
     return tuple(hardware_name(kind, gpu.name) for name, gpu in named if not gpus or name in gpus)
 
 
-def _of_gpu(name: str, hardware: str) -> DeviceSlot:
+def _of_gpu(name: str, hardware: str) -> Place:
     visible = {settings.CUDA_VISIBLE_DEVICES.name: name}
-    return DeviceSlot(name, visible, named(name), hardware)
+    return Place(name, visible, named(name), hardware)

@@ -1,0 +1,48 @@
+"""fictl farm init: a first file of places."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fictl import settings
+from fictl.cli import console
+from fictl.cli.options import DryRun, Json
+from fictl.errors import UsageError
+from fictl.paths import friendly
+
+
+def command(
+    out: Annotated[
+        Path, typer.Option("--out", help="File to write; an existing one is kept.")
+    ] = Path("places.toml"),
+    ssh: Annotated[
+        str,
+        typer.Option(
+            "--ssh",
+            metavar="gpu1,gpu2",
+            help="Hosts to add; others of ~/.ssh/config are commented out.",
+            show_default=False,
+        ),
+    ] = "",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Write a file of places: the GPUs of this machine, and hosts that ssh knows."""
+    from fictl.farm.first_file import first_file
+    from fictl.user_file import write_text
+
+    hosts = [name.strip() for name in ssh.split(",") if name.strip()]
+    text = first_file(hosts)
+    if dry_run:
+        console.show(console.Result({"file": str(out), "text": text}, text.rstrip("\n")))
+        return
+    if os.path.lexists(out):
+        raise UsageError(f"{friendly(out)} exists", "name another file with --out")
+    write_text("--out", out, text)
+    hint = f"fictl farm check {out if '/' in str(out) else f'./{out}'}"
+    words = f"wrote {friendly(out)} · next: {hint}, then {settings.PLACES.name}={out.absolute()}"
+    console.show(console.Result({"file": str(out), "text": text}, words))

@@ -1,0 +1,1 @@
+"""Places where work is done, on this machine and on others: their processes, queue and losses."""

@@ -1,0 +1,34 @@
+"""The rate at which innocent tasks are lost: as many losses in a row are not evidence."""
+
+from __future__ import annotations
+
+import threading
+
+# A task that this many places lost has failed, where losses are rare; at the latest after MOST.
+FEWEST, MOST = 3, 12
+# Tasks of a run that may be blamed for what their places did, on average.
+_WRONGLY_BLAMED = 0.01
+
+
+class LossRate:
+    """Counts attempts at tasks that ended well in the end; threads of all places share it.
+
+    total: the number of tasks of the run: the more they are, the more are lost often by chance.
+    """
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._attempts = self._losses = 0
+        self._lock = threading.Lock()
+
+    def ended_well(self, losses: int) -> None:
+        with self._lock:
+            self._attempts += losses + 1
+            self._losses += losses
+
+    def is_evidence(self, losses: int) -> bool:
+        """Tell whether chance would hardly lose one of all tasks this often."""
+        if losses < FEWEST or losses >= MOST:
+            return losses >= MOST
+        rate = self._losses / max(self._attempts, 1)
+        return float(self._total * rate**losses) < _WRONGLY_BLAMED

@@ -1,0 +1,1 @@
+"""The worker's side of requests: evaluations, and commands."""

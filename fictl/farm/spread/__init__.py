@@ -1,0 +1,1 @@
+"""Commands of fictl spread over places, one op each, and their answers put together."""

@@ -1,0 +1,64 @@
+"""The scheduler: no task is lost, done twice or blamed for its place, whatever places do."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from .simulation import Habits, simulate, without_pauses
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses() -> Iterator[None]:
+    yield from without_pauses()
+
+
+def test_500_tasks_at_8_places_with_kills() -> None:
+    found = simulate(8, 500, Habits(dies=0.1))
+    assert found.losses > 20
+    assert (found.keys_with(1), found.blamed, found.left) == (500, [], [])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_deaths_preemption_stragglers_and_bad_places(seed: int) -> None:
+    habits = Habits(
+        dies=0.05,
+        is_preempted=0.02,
+        straggles=0.01,
+        seconds=0.0002,
+        bad_places=0.1,
+        absent_places=0.1,
+    )
+    found = simulate(60, 6000, habits, seed)
+    assert found.keys_with(1) == 6000
+    assert found.blamed == []
+    assert found.left
+
+
+def test_what_kills_every_place_is_blamed_and_no_place_is() -> None:
+    killers = frozenset({7, 1100})
+    found = simulate(20, 2000, Habits(killers=killers))
+    assert found.keys_with(1) == 2000
+    assert (sorted(found.blamed), found.left) == (sorted(killers), [])
+
+
+def test_where_all_places_are_bad_nothing_is_blamed() -> None:
+    found = simulate(5, 100, Habits(bad_places=1.0))
+    assert (found.keys_with(0), found.blamed, len(found.left)) == (100, [], 5)
+
+
+def test_no_thread_stays() -> None:
+    before = threading.active_count()
+    simulate(30, 300, Habits(dies=0.1))
+    assert threading.active_count() == before
+
+
+def test_an_error_of_who_writes_ends_the_run() -> None:
+    def full(found: object) -> None:
+        raise OSError("no space")
+
+    with pytest.raises(OSError, match="no space"):
+        simulate(4, 100_000, Habits(seconds=0.001), tick=full)
+    assert not [one for one in threading.enumerate() if one.name.startswith("place p")]

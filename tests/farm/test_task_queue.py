@@ -1,0 +1,131 @@
+"""Which place gets a task, and when there is none any more."""
+
+from __future__ import annotations
+
+import threading
+
+from fictl.farm.place import Place
+from fictl.farm.task_queue import Batch, Task, TaskQueue
+
+
+def queue_of(*batches: Batch[str], places: str = "a b") -> TaskQueue[str]:
+    left: dict[str, int] = {}
+    for batch in batches:
+        left[batch.kind] = left.get(batch.kind, 0) + batch.left
+    queue: TaskQueue[str] = TaskQueue(left, {name: Place(name) for name in places.split()})
+    for batch in batches:
+        queue.add(batch)
+    return queue
+
+
+def batch(words: str, kind: str = "", count: int = 0) -> Batch[str]:
+    works = words.split()
+    return Batch(iter(works), count or len(works), kind)
+
+
+def works(queue: TaskQueue[str], place: str, count: int = 100) -> list[str]:
+    """What the place does alone."""
+    done = []
+    while len(done) < count and (task := queue.take(place)) is not None:
+        done.append(task.work)
+        queue.end(task.batch.kind)
+    return done
+
+
+def test_a_place_stays_with_its_batch_and_others_help_when_they_have_none() -> None:
+    queue = queue_of(batch("a1 a2 a3 a4"), batch("b1"))
+    first, second = queue.take("a"), queue.take("b")
+    assert first
+    assert second
+    assert (first.work, second.work) == ("a1", "b1")
+    assert works(queue, "b", 1) == ["a2"]
+    assert works(queue, "a", 1) == ["a3"]
+
+
+def test_a_lost_task_is_first_in_line_for_another_place() -> None:
+    queue = queue_of(batch("lost next more"))
+    lost = queue.take("a")
+    assert lost is not None
+    queue.give_back(lost.lost_at("a"))
+    assert works(queue, "a", 1) == ["next"]
+    again = queue.take("b")
+    assert again
+    assert (again.work, again.losses) == ("lost", ("a",))
+
+
+def test_a_task_that_every_place_lost_goes_round_again() -> None:
+    queue = queue_of(batch("lost"))
+    lost = queue.take("a")
+    assert lost is not None
+    queue.give_back(lost.lost_at("a").lost_at("b").lost_at("a"))
+    assert works(queue, "a", 1) == ["lost"]
+
+
+def test_a_place_that_waits_for_its_gpu_is_not_waited_for() -> None:
+    queue = queue_of(batch("lost"))
+    lost = queue.take("a")
+    assert lost is not None
+    queue.step_aside("b")
+    queue.give_back(lost.lost_at("a"))
+    again = queue.take("a")
+    assert again is not None
+    queue.enter("b")
+    queue.give_back(again)
+    assert works(queue, "b", 1) == ["lost"]
+
+
+def test_a_place_waits_for_what_another_may_lose() -> None:
+    queue = queue_of(batch("only"))
+    taken = queue.take("a")
+    assert taken is not None
+    got: list[Task[str] | None] = []
+    waiting = threading.Thread(target=lambda: got.append(queue.take("b")))
+    waiting.start()
+    queue.give_back(taken.lost_at("a"))
+    waiting.join(30)
+    assert [task and task.work for task in got] == ["only"]
+    queue.end("")
+    assert queue.take("a") is None
+    assert queue.is_over
+
+
+def test_what_a_place_leaves_behind_is_begun_by_another() -> None:
+    queue = queue_of(batch("a1 a2"))
+    assert works(queue, "a", 1) == ["a1"]
+    queue.leave("a")
+    assert works(queue, "b") == ["a2"]
+
+
+def test_without_places_nobody_waits() -> None:
+    queue = queue_of(batch("only"))
+    queue.leave("b")
+    assert not queue.is_over
+    queue.leave("a")
+    assert queue.is_over
+    assert queue.take("a") is None
+
+
+def test_a_batch_may_be_shorter_than_was_counted() -> None:
+    queue = queue_of(batch("a1", count=3), batch("b1"))
+    assert works(queue, "a") == ["a1", "b1"]
+    assert queue.is_over
+
+
+def test_what_is_dropped_is_counted_once() -> None:
+    first = batch("a1 a2 a3")
+    queue = queue_of(first, batch("b1"))
+    lost = queue.take("a")
+    assert lost is not None
+    queue.give_back(lost)
+    assert queue.drop(first) == 3
+    assert queue.drop(first) == 0
+    assert works(queue, "a") == ["b1"]
+
+
+def test_a_kind_goes_to_its_places_only() -> None:
+    places = {"a": Place("a", hardware="NVIDIA_H200"), "b": Place("b", hardware="NVIDIA_B200")}
+    queue: TaskQueue[str] = TaskQueue({"H200": 1, "B200": 1}, places)
+    queue.add(batch("for-b", "B200"))
+    queue.add(batch("for-a", "H200"))
+    assert works(queue, "a") == ["for-a"]
+    assert works(queue, "b") == ["for-b"]

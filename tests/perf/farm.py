@@ -1,0 +1,66 @@
+"""The scheduler of places, with simulated ones: a million tasks, and what it costs to hand them on."""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+from pathlib import Path
+
+from sample import Pair, timed
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "farm"))
+
+from simulation import Found, Habits, simulate, without_pauses
+
+_TASKS, _PLACES = 1_000_000, 1_000
+_HABITS = Habits(
+    dies=0.02, is_preempted=0.005, straggles=0.002, bad_places=0.02, absent_places=0.02
+)
+_MOST_GROWTH_MIB = 32
+
+
+def large() -> Pair:
+    """Seconds of the driver; raises if a result is lost, doubled or blamed, or if memory grows."""
+    peaks: list[int] = []
+
+    def tick(found: Found) -> None:
+        if sum(found.results[:1]) and len(peaks) < 10_000:
+            peaks.append(_resident_mib())
+
+    for _ in without_pauses():
+        found = simulate(_PLACES, _TASKS, _HABITS, batches=200, tick=tick)
+    wrong = _TASKS - found.keys_with(1)
+    if wrong or found.blamed:
+        raise RuntimeError(f"{wrong} tasks have not one result, {len(found.blamed)} are blamed")
+    if peaks and max(peaks) - peaks[0] > _MOST_GROWTH_MIB:
+        raise RuntimeError(f"memory grew from {peaks[0]} to {max(peaks)} MiB")
+    yardstick = timed(_handed_on)
+    return Pair(found.seconds, yardstick, found.seconds / yardstick)
+
+
+def _handed_on() -> None:
+    """Two threads that send a number back and forth, as a place and a writer do."""
+    there: queue.SimpleQueue[int] = queue.SimpleQueue()
+    back: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def answer() -> None:
+        for _ in range(_TASKS):
+            back.put(there.get())
+
+    other = threading.Thread(target=answer)
+    other.start()
+    for number in range(_TASKS):
+        there.put(number)
+        back.get()
+    other.join()
+
+
+def _resident_mib() -> int:
+    text = Path("/proc/self/status").read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) // 1024
+
+
+if __name__ == "__main__":
+    print(large())
