@@ -53,11 +53,17 @@ for line in sys.stdin:
     if what == "mumbles":
         print("what?", flush=True)
         continue
-    if what == "fault":
+    if what == "nothing":
+        answer = {"kind": "Evaluated", "evaluation": None}
+    elif what == "other":
+        answer = {"kind": "Held"}
+    elif what == "no evaluation":
+        answer = {"kind": "Evaluated", "evaluation": "{}"}
+    elif what == "fault":
         answer = {"kind": "JudgeFailed", "message": "no space", "hint": ""}
     elif what.startswith("error"):
         code = int(what[-1])
-        answer = {"kind": "Failed", "message": what, "hint": "do it", "code": code}
+        answer = {"kind": "NotDone", "message": what, "hint": "do it", "code": code}
     elif said["kind"] == "BuildSolution":
         answer = {"kind": "Evaluated", "evaluation": None}
     else:
@@ -65,7 +71,7 @@ for line in sys.stdin:
         made = {"status": "RUNTIME_ERROR", "environment": place, "timestamp": "now"}
         made["log"] = os.environ.get("CUDA_VISIBLE_DEVICES", "") + (job["scratch"] or "")
         answer = {"kind": "Evaluated", "evaluation": json.dumps(made)}
-    print(json.dumps(answer), flush=True)
+    print(json.dumps({**answer, "number": said["number"]}), flush=True)
 """
 )
 
@@ -127,10 +133,13 @@ def test_a_worker_that_hangs_is_ended(evaluator: ProcessEvaluator) -> None:
     assert not _is_alive(int(first))
 
 
-def test_a_worker_that_says_what_cannot_be_read_is_replaced(evaluator: ProcessEvaluator) -> None:
+@pytest.mark.parametrize("name", ["mumbles", "nothing", "other", "no evaluation"])
+def test_a_worker_that_says_what_cannot_be_read_is_replaced(
+    evaluator: ProcessEvaluator, name: str
+) -> None:
     first = pid(evaluator)
-    with pytest.raises(JudgeFault, match="JSONDecodeError"):
-        evaluator.evaluate(job("mumbles"), workload("w"))
+    with pytest.raises(Lost, match="its (answer|result) (cannot be read|is)"):
+        evaluator.evaluate(job(name), workload("w"))
     assert pid(evaluator) != first
 
 
