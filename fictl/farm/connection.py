@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fictl.child.codec import Malformed
 from fictl.child.last_lines import LastLines
 from fictl.child.lines import TooLong
 from fictl.child.lost import Lost, NotStarted, not_started
@@ -149,11 +150,14 @@ class Connection:
             elif isinstance(message, Coming):
                 self._receive(message, into, limit)
             elif isinstance(message, Numbered):
-                if message.number != self._asked:
-                    raise ValueError(f"it is one to request {message.number}, not {self._asked}")
-                return message
+                return self._checked(message)
             elif not isinstance(message, Heartbeat):
-                raise ValueError(f"{type(message).__name__} came unasked")
+                raise Malformed(f"{type(message).__name__} came unasked")
+
+    def _checked(self, answer: Numbered) -> Numbered:
+        if answer.number != self._asked:
+            raise Malformed(f"it is one to request {answer.number}, not {self._asked}")
+        return answer
 
     def _next(self, limit: _Limit) -> Any:
         """Read one message. A worker is lost if it is late with its answer, or silent."""
@@ -166,7 +170,7 @@ class Connection:
             self._raise_if_leaving()
             raise
         except RecursionError:
-            raise ValueError("it is nested too deeply") from None
+            raise Malformed("it is nested too deeply") from None
         if isinstance(message, Leaving):
             self.end()
             raise Preempted("its process was asked to end")

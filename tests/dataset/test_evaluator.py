@@ -138,7 +138,7 @@ def test_a_worker_that_says_what_cannot_be_read_is_replaced(
     evaluator: ProcessEvaluator, name: str
 ) -> None:
     first = pid(evaluator)
-    with pytest.raises(Lost, match="its (answer|result) (cannot be read|is)"):
+    with pytest.raises(Lost, match=r"its (answer|result) (cannot be read|is)"):
         evaluator.evaluate(job(name), workload("w"))
     assert pid(evaluator) != first
 

@@ -64,7 +64,7 @@ def test_heartbeats_keep_a_slow_worker(ask) -> None:
 
 
 def test_a_long_line_that_comes_slowly_is_not_silence(ask) -> None:
-    parts = '{"kind": "Held", ', '"number": ', "%d}" % 1, "\n"
+    parts = '{"kind": "Held", ', '"number": ', "1}", "\n"
     code = f"for part in {parts!r}:\n    os.write(1, part.encode())\n    time.sleep(0.8)"
     assert isinstance(ask(code), Held)
 
