@@ -112,7 +112,7 @@ class Station(Generic[W]):
             self._leave(in_words(error))
         else:
             self._starts = self._losses = self._ends = 0
-            self._tasks.loss_rate.ended_well(len(task.losses))
+            self._tasks.loss_rate.ended_well()
             self._tasks.end(task.batch.kind)
 
     def _lost(self, task: Task[W], lost: Lost) -> None:
@@ -121,6 +121,7 @@ class Station(Generic[W]):
         Neither a task nor a place is blamed before this place has done a sample.
         """
         self._losses += 1
+        self._tasks.loss_rate.lost()
         places = min(FEWEST, self._tasks.places_for(task.batch.kind))
         is_evidence = self._tasks.loss_rate.is_evidence(len(task.losses))
         is_due = is_evidence and len({*task.losses}) >= places
@@ -133,6 +134,7 @@ class Station(Generic[W]):
                 return
         if is_due:
             self.doer.blame(task, lost)
+            self._tasks.loss_rate.blamed(len(task.losses))
             self._tasks.end(task.batch.kind)
         else:
             self._tasks.give_back(task)
