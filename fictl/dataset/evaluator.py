@@ -175,6 +175,8 @@ class ProcessEvaluator:
             device = kind_of(config_device) if self._place.runs else ""
             self._connection = Connection(self._place, self._note)
             self._job = None
+            if self._stopped:  # Meanwhile, when there was nothing to interrupt.
+                raise Stopped("the run was stopped")
             self._connection.greet(greeting_of(self._place, device, self._wait))
         return self._connection
 

@@ -32,8 +32,9 @@ class Broken(Lost):
 class Doer(Protocol[W]):
     """Does tasks at one place. `stop` is called by other threads and makes `do` raise Stopped.
 
-    `prepare` waits for the place's GPU, before it has a task. `do` reports what it finds. Lost means that the place failed, other SetupErrors that it cannot
-    do such work: the task is neither right nor wrong.
+    `prepare` waits for the place's GPU, before it has a task. `do` reports what it finds. Lost
+    means that the place failed, other SetupErrors that it cannot do such work: the task is neither
+    right nor wrong.
     """
 
     def prepare(self, waits: Callable[[], object]) -> None: ...
@@ -76,8 +77,10 @@ class Station(Generic[W]):
                 self._prepare()
                 while (task := self._tasks.take(self.place.name)) is not None:
                     self.is_busy = True
-                    self._do(task)
-                    self.is_busy = False
+                    try:
+                        self._do(task)
+                    finally:
+                        self.is_busy = False
         except GpuBusy as busy:
             self._leave(busy.message)
         except Stopped:

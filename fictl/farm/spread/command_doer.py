@@ -115,6 +115,8 @@ class CommandDoer:
             self._end()
         if self._connection is None:
             self._connection = Connection(self._place, self._note)
+            if self._stopped:  # Meanwhile, when there was nothing to interrupt.
+                raise Stopped("the run was stopped")
             self._connection.greet(self._greeting)
         return self._connection
 
