@@ -61,7 +61,7 @@ class ProcessEvaluator:
     """Starts a place's worker when needed, and again after it has died.
 
     wait: seconds for which the worker of another machine waits for its GPU.
-    connection: a worker that was greeted already.
+    connection: a worker that was greeted already. inputs: shared with other places.
     """
 
     def __init__(
@@ -72,10 +72,11 @@ class ProcessEvaluator:
         wait: float | None = None,
         note: Callable[[str], object] = lambda text: None,
         connection: Connection | None = None,
+        inputs: InputFiles | None = None,
     ) -> None:
         self._root, self._place, self._isolated = root, place, isolated
         self._wait, self._note = wait, note
-        self._inputs = InputFiles(root or Path())
+        self._inputs = inputs or InputFiles(root or Path())
         self._connection = connection
         self._job: EvaluationJob | None = None
         self._stopped = False
