@@ -120,7 +120,6 @@ def _processes(
     at: RunPlaces, options: RunOptions, observer: RunObserver, isolated: bool
 ) -> MakeEvaluator:
     """Make evaluators that begin with the workers that were started already."""
-
     shared: dict[Path, InputFiles] = {}
 
     def make(root: Path, place: Place) -> Evaluator:
