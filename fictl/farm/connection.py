@@ -24,6 +24,7 @@ from fictl.farm.line import (
     MISSED_HEARTBEATS,
     PROTOCOL,
     Absent,
+    Blob,
     Coming,
     CommandDone,
     Evaluated,
@@ -150,11 +151,13 @@ class Connection:
             elif isinstance(message, Coming):
                 self._receive(message, into, limit)
             elif isinstance(message, Numbered):
-                return self._checked(message)
+                return self._checked(message, limit)
             elif not isinstance(message, Heartbeat):
                 raise Malformed(f"{type(message).__name__} came unasked")
 
-    def _checked(self, answer: Numbered) -> Numbered:
+    def _checked(self, answer: Numbered, limit: _Limit) -> Numbered:
+        if isinstance(answer, CommandDone) and not limit.received >= {*answer.kept.values()}:
+            raise Malformed("it names a file that did not come with it")
         if answer.number != self._asked:
             raise Malformed(f"it is one to request {answer.number}, not {self._asked}")
         return answer
@@ -240,6 +243,7 @@ class Connection:
 
         try:
             into.receive(coming.blob, frame)
+            limit.received.add(coming.blob)
         except OSError as error:
             self.end()
             what = f"a file of {coming.blob.size} bytes from {self.place.name} cannot be kept here"
@@ -253,11 +257,12 @@ class Connection:
 
 
 class _Limit:
-    """The time, and the bytes of files, that an answer may take."""
+    """The time, and the bytes of files, that an answer may take; the files that have come."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.deadline = seconds, time.monotonic() + seconds
         self.bytes_left = _LARGEST
+        self.received: set[Blob] = set()
 
 
 def _fitting(ready: Ready, device: str) -> Ready:

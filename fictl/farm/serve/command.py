@@ -10,13 +10,14 @@ import sys
 from fictl.judge.sandbox import kernel
 
 
-def main(worker: str, *argv: str) -> None:
+def main(worker: str, *argv: str) -> int:
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != int(worker):  # It ended before it could be followed.
-        sys.exit(128 + signal.SIGTERM)
+        return 128 + signal.SIGTERM
     sys.argv = ["fictl", *argv]
     runpy.run_module("fictl", run_name="__main__", alter_sys=True)
+    return 0
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    sys.exit(main(*sys.argv[1:]))

@@ -11,6 +11,7 @@ from typing import Any
 from fictl.builds.building import BuiltModule
 from fictl.errors import FictlError
 from fictl.farm.spread.command_job import CommandResult
+from fictl.farm.spread.readable import readable
 from fictl.farm.tree import unpack
 from fictl.jit.store.entry import MANIFEST, Corrupt, Entry, FileStamp
 from fictl.jit.store.staging import publish, staging_folder
@@ -22,6 +23,7 @@ _KNOWN = (
     *("project", "module", "archs", "beyond", "origin", "compiled", "seconds", "recipe"),
     *("build", "why", "title"),
 )
+_TEXTS = ("project", "module", "origin", "recipe", "build", "why", "title")
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,22 @@ def collected(results: Sequence[CommandResult]) -> list[PlacedBuild]:
 
 
 def _of(result: CommandResult) -> list[PlacedBuild]:
-    if not isinstance(result.data, list):
-        error = result.error or FictlError(f"{result.job.name}: {result.place} sent no list")
-        project, _, module = result.job.name.partition("/")
-        title = f"{module.replace('/', '.')} at {result.place}"
-        failed = BuiltModule(project, module.replace("/", "."), error=error, title=title)
-        return [PlacedBuild(failed, result.place)]
-    return [PlacedBuild(_module(data, result), result.place) for data in result.data]
+    if result.data is None and result.error:
+        return [_failed(result, result.error)]
+    try:
+        with readable(result):
+            if not isinstance(result.data, list):
+                raise TypeError("it is no list of builds")
+            return [PlacedBuild(_module(data, result), result.place) for data in result.data]
+    except FictlError as error:
+        return [_failed(result, error)]
+
+
+def _failed(result: CommandResult, error: FictlError) -> PlacedBuild:
+    project, _, module = result.job.name.partition("/")
+    title = f"{module.replace('/', '.')} at {result.place}"
+    failed = BuiltModule(project, module.replace("/", "."), error=error, title=title)
+    return PlacedBuild(failed, result.place)
 
 
 def _module(data: Mapping[str, Any], result: CommandResult) -> BuiltModule:
@@ -71,7 +82,10 @@ def _described(data: Mapping[str, Any]) -> BuiltModule:
     fields = {name: data[name] for name in _KNOWN if name in data}
     for name in ("archs", "beyond"):
         fields[name] = tuple(map(str, fields.get(name, ())))
-    return BuiltModule(**fields)
+    module = BuiltModule(**{**fields, "seconds": float(fields.get("seconds", 0.0))})
+    if not all(isinstance(getattr(module, name), str) for name in _TEXTS):
+        raise TypeError(f"one of {', '.join(_TEXTS)} is not text")
+    return module
 
 
 def _published(packed: Path, module: BuiltModule) -> Entry:
