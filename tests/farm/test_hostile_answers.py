@@ -9,10 +9,10 @@ import pytest
 
 from fictl.errors import FictlError
 from fictl.farm.place import Place
+from fictl.farm.spread import merged
 from fictl.farm.spread.collect import collected
 from fictl.farm.spread.command_doer import Project
 from fictl.farm.spread.command_job import CommandJob, CommandResult
-from fictl.farm.spread.merged import benches, tests
 from fictl.farm.spread.spread import spread
 from fictl.farm.spread.tuned import kept_tuning
 
@@ -61,8 +61,8 @@ def test_a_list_of_builds_that_is_none(data: Any) -> None:
 @pytest.mark.parametrize(
     "read",
     [
-        lambda one: tests([one], 1.0),
-        lambda one: benches([one]),
+        lambda one: merged.tests([one], 1.0),
+        lambda one: merged.benches([one]),
         lambda one: kept_tuning([one], None),
     ],
     ids=["test", "bench", "tune"],
