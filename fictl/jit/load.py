@@ -11,6 +11,7 @@ from fictl.emu import places
 from fictl.errors import FictlError
 from fictl.jit.emulation import emulated_device
 from fictl.jit.module_spec import ModuleSpec
+from fictl.jit.reproducible import folders_of
 from fictl.jit.store.entry import MODULE, Entry
 from fictl.jit.store.use import keep, unless_removed
 
@@ -35,7 +36,6 @@ def load(entry: Entry) -> Any:
         keep(entry)
         if entry.manifest.device == "emu":
             emulated_device()
-            places.remember(entry.path)
         try:
             module = _tvm_ffi().load_module(str(entry.module))
         except (OSError, RuntimeError) as error:
@@ -54,6 +54,8 @@ def loaded_libraries() -> list[Path]:
 
 def used(spec: ModuleSpec, entry: Entry) -> Entry:
     """Record which recipe of this module the process runs from now on."""
+    if entry.manifest.device == "emu":
+        places.remember(entry.path, cache(lambda: folders_of(spec)))
     _used[same_module(spec)] = (spec, entry.manifest.recipe)
     return entry
 
