@@ -10,10 +10,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from fictl.emu import places as emulated_places
 from fictl.emu.toolchain import ROOT as EMULATOR
 from fictl.jit.module_spec import ModuleSpec
+from fictl.jit.store.entry import Entry
 from fictl.paths import data_root, own_folders
 
 # Part of the keys: builds and objects of other versions may have other names for folders.
@@ -54,9 +57,15 @@ def rules(device: str, variant: str, files: Iterable[Path]) -> tuple[str, ...]:
     return tuple(sorted(str(path) for path in files))
 
 
-def folders_of(spec: ModuleSpec) -> list[tuple[str, str]]:
-    """List names of a spec's own folders and of fictl's, with the folders as they are now."""
-    return [(place.name, place.folder) for place in places_of(spec, ())[1:]]
+def remember_folders(spec: ModuleSpec, entry: Entry) -> None:
+    """Lead the names in the code of an emulated build to this spec's files, in reports."""
+
+    @cache
+    def folders() -> list[tuple[str, str]]:
+        return [(place.name, place.folder) for place in places_of(spec, ())[1:]]
+
+    if entry.manifest.device == "emu":
+        emulated_places.remember(entry.path, folders)
 
 
 def places_of(spec: ModuleSpec, libraries: Iterable[tuple[str, Path]]) -> tuple[Place, ...]:
