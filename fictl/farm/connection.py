@@ -91,7 +91,7 @@ class Connection:
             ready = ready_in(line)
             if ready is not None:
                 self._last.pass_on()
-                return _fitting(ready, greeting.device)
+                return _fitting(ready, self.place, greeting.device)
             strange.append(shown(line))
         self.end()
         raise not_started("it is not a worker of fictl", strange[-1])
@@ -265,15 +265,17 @@ class _Limit:
         self.received: set[Blob] = set()
 
 
-def _fitting(ready: Ready, device: str) -> Ready:
+def _fitting(ready: Ready, place: Place, device: str) -> Ready:
     """Refuse a process of another fictl, and one that needs a GPU and sees none."""
+    # Why: who commits to a checkout during a run from it must not lose the places of this machine.
+    is_same = place.is_here and not place.python
     if (ready.protocol, ready.fictl) != (PROTOCOL, VERSION):
         raise NotStarted(
             f"fictl {shown(ready.fictl)} runs there (Python {shown(ready.python)}), "
             f"and this is fictl {VERSION}",
             "install the same version there",
         )
-    if ready.commit and commit() and ready.commit != commit():
+    if not is_same and ready.commit and commit() and ready.commit != commit():
         raise NotStarted(
             f"fictl {VERSION} of commit {shown(ready.commit)[:7]} runs there, and this is of "
             f"commit {commit()[:7]}",
