@@ -48,7 +48,7 @@ def _of(result: CommandResult) -> list[PlacedBuild]:
     try:
         with readable(result):
             if not isinstance(result.data, list):
-                raise TypeError("it is no list of builds")
+                raise TypeError("it is not a list of builds")
             return [PlacedBuild(_module(data, result), result.place) for data in result.data]
     except FictlError as error:
         return [_failed(result, error)]
