@@ -40,6 +40,7 @@ def facts_of(greeting: Greeting) -> Ready:
         free_bytes=_free(),
         kernels=kernels_digest(),
         **(_gpu() if greeting.device == "cuda" else {}),
+        toolchain=_toolchain(greeting.compiles),
         **(_checked(greeting.device) if greeting.checks else {}),
     )
 
@@ -53,6 +54,14 @@ def kernels_digest() -> str:
             digest.update(b"%d %b %d " % (len(name), name, path.stat().st_size))
             digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def _toolchain(device: str) -> dict[str, str]:
+    if not device:
+        return {}
+    from fictl.farm.compilers import compilers_here
+
+    return compilers_here(device)
 
 
 def _checked(device: str) -> dict[str, str]:

@@ -24,12 +24,14 @@ class Greeting:
 
     holds: it locks the GPU on its own machine, and waits for it at most `wait` seconds.
     checks: the answer also has what takes a moment to find out.
+    compiles: a device whose compilers the answer names.
     """
 
     device: str
     holds: bool = False
     wait: float | None = None
     checks: bool = False
+    compiles: str = ""
     protocol: int = PROTOCOL
 
 
@@ -37,7 +39,8 @@ class Greeting:
 class Ready:
     """The facts of a place. `hardware` is empty where it sees no GPU and needs one.
 
-    kernels: the hash of the shipped ops. sandbox, nvcc, holder (of the GPU's lock): if asked for.
+    kernels: the hash of the shipped ops. sandbox, nvcc, holder (of the GPU's lock), toolchain: if
+    asked for.
     """
 
     protocol: int
@@ -58,6 +61,7 @@ class Ready:
     nvcc: str = ""
     holder: str = ""
     kernels: str = ""
+    toolchain: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
