@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NoReturn
 
-from fictl.child.family import descendants
+from fictl.child.family import end_below
 from fictl.child.message import Failed
 from fictl.child.requests import Answers, Requests
 from fictl.errors import FictlError
@@ -39,15 +39,19 @@ from fictl.farm.serve.commands import CommandServer
 from fictl.farm.serve.judging import JudgeServer
 from fictl.gpu_lock.hold import held
 from fictl.gpu_lock.visible import visible
+from fictl.judge.sandbox import kernel
 
 _KINDS = (HoldGpu, JobStarted, BuildSolution, EvaluateWorkload, RunCommand, Frame, Absent)
 # A driver that died leaves nothing behind for longer than this; and an exception, which is how a
 # signal ends this process, may be lost in somebody's destructor.
 _LAST_SECONDS = 2.5
+_GOODBYE_SECONDS = 1.0
 
 
 def main() -> int:
     worker = FarmWorker()
+    # What a compiler or a test leaves behind becomes a child of this process, and ends with it.
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGTERM, worker.terminated)
     try:
         worker.serve()
@@ -70,6 +74,7 @@ class FarmWorker:
         self._greeting = Greeting("")
         self._locked = ExitStack()
         self._holds = False
+        self._goodbye: threading.Thread | None = None
         self._judge = JudgeServer(self._exchange)
         self._commands = CommandServer(self._exchange)
 
@@ -90,6 +95,9 @@ class FarmWorker:
         """Leave once: a second signal must not interrupt the closing of the judge."""
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         threading.Thread(target=_end_soon, daemon=True).start()
+        # By a thread, at once: the end of compilers and judges takes longer, and waits for nobody.
+        self._goodbye = threading.Thread(target=self._say_goodbye, daemon=True)
+        self._goodbye.start()
         end = SystemExit(128 + number)
         if self._answers.is_writing:
             self._answers.interrupted = end
@@ -97,13 +105,17 @@ class FarmWorker:
             raise end
 
     def close(self) -> None:
-        # Whoever reads knows at once that the work is for others; the judge takes longer to end.
-        if sys.exc_info()[0] is SystemExit and not self._is_left:
-            self._answers.interrupted = None
-            with suppress(OSError):
-                self._answers.send(Leaving())
+        if self._goodbye is not None:
+            self._goodbye.join(_GOODBYE_SECONDS)
         self._judge.close()
         self._locked.close()
+        end_below(os.getpid())
+
+    def _say_goodbye(self) -> None:
+        """Tell whoever reads that the work is for others."""
+        if not self._is_left:
+            with suppress(OSError):
+                self._answers.send(Leaving())
 
     def _answer(self, request: Any) -> object:
         try:
@@ -156,8 +168,7 @@ class FarmWorker:
 
 def _end_soon() -> NoReturn:
     time.sleep(_LAST_SECONDS)
-    for process in descendants(os.getpid()):
-        process.signal(signal.SIGKILL)
+    end_below(os.getpid())
     os._exit(130)
 
 

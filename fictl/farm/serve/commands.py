@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import IO, Any
 
+from fictl.child.family import descendants, end_below
 from fictl.child.last_lines import LastLines
 from fictl.child.local_process import LocalProcess
 from fictl.errors import FictlError, shown
@@ -63,6 +64,7 @@ class CommandServer:
 def _ran(request: RunCommand, folder: Path) -> CommandDone:
     argv = (sys.executable, "-m", "fictl", *request.argv, "--json")
     last = LastLines()
+    before = descendants(os.getpid())
     with TemporaryFile() as out:
         process = LocalProcess(argv, request.variables, out, last.end, cwd=folder)
         try:
@@ -71,6 +73,7 @@ def _ran(request: RunCommand, folder: Path) -> CommandDone:
             code = _TIMED_OUT
         finally:
             process.close()
+            end_below(os.getpid(), before)  # What has left the command's family, too.
         return CommandDone(code, _document(out), last.text())
 
 
