@@ -94,8 +94,10 @@ def end_below(root: int, spared: Collection[Member] = ()) -> None:
 
 def end_family(leader: subprocess.Popen[bytes], patience: float = PATIENCE_SECONDS) -> None:
     """Ask a leader's process group to end, kill the rest after `patience`, wait for the leader."""
-    below = _by_pid(leader.pid)
+    # A leader that has ended has no children any more; to look for them reads all of /proc.
+    below = _by_pid(leader.pid) if leader.poll() is None else {}
     signal_group(leader, signal.SIGTERM)
+    signal_group(leader, signal.SIGCONT)  # A stopped process does not end before it goes on.
     try:
         leader.wait(patience)
     except subprocess.TimeoutExpired:

@@ -27,8 +27,13 @@ class NotStarted(Lost):
 def not_started(how: str, last: str) -> NotStarted:
     """Describe a start that failed: `how` it ended, and the last lines that it printed."""
     lines = last.strip().splitlines()
-    reason = f": {lines[-1].strip()[:300]}" if lines else ""
+    reason = f": {_printable(lines[-1].strip()[:300])}" if lines else ""
     return NotStarted(f"its process did not start ({how}){reason}", _hint(how, last))
+
+
+def _printable(line: str) -> str:
+    """Escape what a terminal would take for a command."""
+    return line if line.isprintable() else repr(line)[1:-1]
 
 
 def _hint(how: str, last: str) -> str:

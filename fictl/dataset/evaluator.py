@@ -14,6 +14,7 @@ from fictl.child.lost import Lost
 from fictl.child.message import Failed
 from fictl.dataset.inputs import InputFiles
 from fictl.dataset.previous import kind_of
+from fictl.errors import shown
 from fictl.farm.connection import Connection, Files
 from fictl.farm.line import (
     BuildSolution,
@@ -60,7 +61,7 @@ class ProcessEvaluator:
     """Starts a place's worker when needed, and again after it has died.
 
     wait: seconds for which the worker of another machine waits for its GPU.
-    connection: a worker that was greeted already.
+    connection: a worker that was greeted already. inputs: shared with other places.
     """
 
     def __init__(
@@ -71,10 +72,11 @@ class ProcessEvaluator:
         wait: float | None = None,
         note: Callable[[str], object] = lambda text: None,
         connection: Connection | None = None,
+        inputs: InputFiles | None = None,
     ) -> None:
         self._root, self._place, self._isolated = root, place, isolated
         self._wait, self._note = wait, note
-        self._inputs = InputFiles(root or Path())
+        self._inputs = inputs or InputFiles(root or Path())
         self._connection = connection
         self._job: EvaluationJob | None = None
         self._stopped = False
@@ -149,13 +151,20 @@ class ProcessEvaluator:
         if not job.is_at_work_as(self._job):
             connection.send(self._job_started(job))
             self._job = job
-        answer: Evaluated | JudgeFailed | Failed = connection.ask(request, seconds, files)
+        answer = connection.ask(request, seconds, files)
         if isinstance(answer, JudgeFailed):
             raise _fault(answer)
         if isinstance(answer, Failed):
             raise answer.error
-        text = answer.evaluation
-        return None if text is None else Evaluation.model_validate_json(text)
+        is_build = isinstance(request, BuildSolution)
+        if not isinstance(answer, Evaluated) or (answer.evaluation is None and not is_build):
+            raise Lost(f"its answer is {type(answer).__name__} without a result")
+        if answer.evaluation is None:
+            return None
+        try:
+            return Evaluation.model_validate_json(answer.evaluation)
+        except ValueError as error:
+            raise Lost(f"its result cannot be read: {_first_line(error)}") from None
 
     def _started(self, config_device: str) -> Connection:
         if self._stopped:
@@ -167,6 +176,8 @@ class ProcessEvaluator:
             device = kind_of(config_device) if self._place.runs else ""
             self._connection = Connection(self._place, self._note)
             self._job = None
+            if self._stopped:  # Meanwhile, when there was nothing to interrupt.
+                raise Stopped("the run was stopped")
             self._connection.greet(greeting_of(self._place, device, self._wait))
         return self._connection
 
@@ -194,6 +205,10 @@ def _fault(answer: JudgeFailed) -> JudgeFault | Lost:
     if answer.is_sticky:
         return Broken(answer.message, answer.hint)
     return _Reported(answer.message, answer.hint)
+
+
+def _first_line(error: ValueError) -> str:
+    return shown(str(error).partition("\n")[0])
 
 
 def _text(document: Definition | Solution | Workload) -> str:

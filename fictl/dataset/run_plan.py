@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +95,7 @@ class RunPlan:
     left_out: tuple[str, ...] = ()
     unreadable: tuple[NotReadable, ...] = ()
 
-    @property
+    @cached_property
     def total(self) -> int:
         return sum(job.count for job in self.jobs)
 

@@ -6,20 +6,23 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fictl.child.codec import Malformed
 from fictl.child.last_lines import LastLines
 from fictl.child.lines import TooLong
 from fictl.child.lost import Lost, NotStarted, not_started
-from fictl.child.message import Failed, of_kind
+from fictl.child.message import of_kind
 from fictl.child.session import Gone, Late, Session
-from fictl.errors import FictlError, shown
-from fictl.farm.blobs import BlobStore, frames
+from fictl.errors import FictlError, SetupError, shown
+from fictl.farm.blobs import BlobStore, WrongBlob, frames
 from fictl.farm.engine import engine_of, transport_of
 from fictl.farm.line import (
+    HEARTBEAT_SECONDS,
+    MISSED_HEARTBEATS,
     PROTOCOL,
-    SILENT_SECONDS,
     Absent,
     Coming,
     CommandDone,
@@ -30,7 +33,9 @@ from fictl.farm.line import (
     Held,
     JudgeFailed,
     Leaving,
+    NotDone,
     Note,
+    Numbered,
     Ready,
     Wanted,
     ready_in,
@@ -41,7 +46,7 @@ from fictl.version import VERSION, commit
 _START_SECONDS = 120.0
 _LARGEST = 4 << 30
 _MOST_STRANGE_LINES = 200  # A shell of another machine may greet its user first.
-_ANSWERS = (Held, Evaluated, JudgeFailed, CommandDone, Failed)
+_ANSWERS = (Held, Evaluated, JudgeFailed, CommandDone, NotDone)
 _BETWEEN = (Heartbeat, Note, Wanted, Coming, Frame, Leaving)
 _KINDS = {kind.__name__: kind for kind in (*_ANSWERS, *_BETWEEN)}
 
@@ -58,6 +63,7 @@ class Connection:
     def __init__(self, place: Place, note: Callable[[str], object] = lambda text: None) -> None:
         self.place, self._note = place, note
         self._how_it_ended = ""
+        self._asked = 0
         self._last = LastLines()
         try:
             variables = place.variables if place.is_here else {}
@@ -71,9 +77,12 @@ class Connection:
         strange: list[str] = []
         deadline = time.monotonic() + _START_SECONDS
         with suppress(Gone):
-            self._session.send(greeting)
+            self._session.send(replace(greeting, heartbeat=HEARTBEAT_SECONDS))
         while len(strange) < _MOST_STRANGE_LINES:
-            line = self._next_line(deadline)
+            try:
+                line = self._next_line(deadline)
+            except Lost as lost:
+                raise not_started(lost.message, "") from None
             if not line:
                 how = self.end() if line == "" else f"not ready within {_START_SECONDS:g} s"
                 self.end()
@@ -83,6 +92,7 @@ class Connection:
                 self._last.pass_on()
                 return _fitting(ready, greeting.device)
             strange.append(shown(line))
+        self.end()
         raise not_started("it is not a worker of fictl", strange[-1])
 
     @property
@@ -97,30 +107,24 @@ class Connection:
 
     def ask(
         self,
-        message: object,
+        request: Numbered,
         seconds: float,
         files: Files | None = None,
         into: BlobStore | None = None,
         noted: Callable[[], object] = lambda: None,
     ) -> Any:
-        """Return the answer; raise Lost if none comes. An unreadable one raises ValueError.
+        """Return the answer; raise Lost if none comes, or another than one to this request.
 
         files: those that the place may want, by hash. into: receives the blobs of the answer.
         noted: called when the place has something to say, as that it waits.
         """
-        self.send(message)
-        deadline = time.monotonic() + seconds
-        while True:
-            answer = self._next(deadline, seconds)
-            if isinstance(answer, Note):
-                noted()
-                self._note(f"{self.place.name}: {shown(answer.text)}")
-            elif isinstance(answer, Wanted):
-                self._supply(answer, files or {})
-            elif isinstance(answer, Coming):
-                self._receive(answer, into, deadline, seconds)
-            elif not isinstance(answer, Heartbeat):
-                return answer
+        self._asked += 1
+        self.send(replace(request, number=self._asked))
+        try:
+            return self._answer(_Limit(seconds), files or {}, into, noted)
+        except (ValueError, WrongBlob) as error:
+            self.end()
+            raise Lost(f"its answer cannot be read: {error}") from None
 
     def interrupt(self) -> None:
         self._worker.terminate()
@@ -133,15 +137,31 @@ class Connection:
         self._how_it_ended = self._how_it_ended or self._worker.close()
         return self._how_it_ended
 
-    def _next(self, deadline: float, seconds: float) -> Any:
+    def _answer(
+        self, limit: _Limit, files: Files, into: BlobStore | None, noted: Callable[[], object]
+    ) -> Any:
+        while True:
+            message = self._next(limit)
+            if isinstance(message, Note):
+                noted()
+                self._note(f"{self.place.name}: {shown(message.text)}")
+            elif isinstance(message, Wanted):
+                self._supply(message, files, limit)
+            elif isinstance(message, Coming):
+                self._receive(message, into, limit)
+            elif isinstance(message, Numbered):
+                return self._checked(message)
+            elif not isinstance(message, Heartbeat):
+                raise Malformed(f"{type(message).__name__} came unasked")
+
+    def _checked(self, answer: Numbered) -> Numbered:
+        if answer.number != self._asked:
+            raise Malformed(f"it is one to request {answer.number}, not {self._asked}")
+        return answer
+
+    def _next(self, limit: _Limit) -> Any:
         """Read one message. A worker is lost if it is late with its answer, or silent."""
-        line = self._next_line(min(deadline, time.monotonic() + SILENT_SECONDS))
-        if line is None:
-            is_late = time.monotonic() >= deadline
-            self.end()
-            if is_late:
-                raise Lost(f"its process did not answer within {seconds:g} s")
-            raise Lost(f"its process was silent for {SILENT_SECONDS:g} s")
+        line = self._line_within(limit)
         if not line:
             raise self._lost(None)
         try:
@@ -149,10 +169,31 @@ class Connection:
         except ValueError:
             self._raise_if_leaving()
             raise
+        except RecursionError:
+            raise Malformed("it is nested too deeply") from None
         if isinstance(message, Leaving):
             self.end()
             raise Preempted("its process was asked to end")
         return message
+
+    def _line_within(self, limit: _Limit) -> str:
+        """Read one line. A slow connection is not silent: parts of a line count."""
+        begun = time.monotonic()
+        silent = MISSED_HEARTBEATS * HEARTBEAT_SECONDS
+        while True:
+            patient_until = max(begun, self._worker.heard) + silent
+            line = self._next_line(min(limit.deadline, patient_until))
+            if line is not None:
+                return line
+            self._raise_if_late(limit)
+            if time.monotonic() >= max(begun, self._worker.heard) + silent:
+                self.end()
+                raise Lost(f"its process was silent for {silent:g} s")
+
+    def _raise_if_late(self, limit: _Limit) -> None:
+        if time.monotonic() >= limit.deadline:
+            self.end()
+            raise Lost(f"its process did not answer within {limit.seconds:g} s")
 
     def _raise_if_leaving(self) -> None:
         """Look behind a broken line: a worker that has to leave may have been writing it."""
@@ -168,7 +209,7 @@ class Connection:
             self.end()
             raise Lost(f"its process sent {error}") from None
 
-    def _supply(self, wanted: Wanted, files: Files) -> None:
+    def _supply(self, wanted: Wanted, files: Files, limit: _Limit) -> None:
         for blob in wanted.blobs:
             path = files.get(blob.sha256)
             if path is None:  # No file is for whoever asks: only those of this request.
@@ -176,6 +217,7 @@ class Connection:
                 return
             try:
                 for frame in frames(blob, path):
+                    self._raise_if_late(limit)
                     self.send(frame)
             except Lost:
                 raise
@@ -184,26 +226,38 @@ class Connection:
                 self.send(Absent(blob.sha256, why))
                 return
 
-    def _receive(
-        self, coming: Coming, into: BlobStore | None, deadline: float, seconds: float
-    ) -> None:
-        if into is None or coming.blob.size > _LARGEST:
+    def _receive(self, coming: Coming, into: BlobStore | None, limit: _Limit) -> None:
+        limit.bytes_left -= coming.blob.size
+        if into is None or limit.bytes_left < 0 or coming.blob.size < 0:
             raise ValueError(f"a file of {coming.blob.size} bytes came that nobody asked for")
 
         def frame() -> Frame:
-            while isinstance(message := self._next(deadline, seconds), Heartbeat | Note):
+            while isinstance(message := self._next(limit), Heartbeat | Note):
                 pass
             if isinstance(message, Frame):
                 return message
             raise ValueError(f"{type(message).__name__} came instead of a file")
 
-        into.receive(coming.blob, frame)
+        try:
+            into.receive(coming.blob, frame)
+        except OSError as error:
+            self.end()
+            what = f"a file of {coming.blob.size} bytes from {self.place.name} cannot be kept here"
+            raise SetupError(f"{what}: {error.strerror}", "make space in the cache") from None
 
     def _lost(self, gone: Gone | None) -> Lost:
         if isinstance(gone, Late):
             self.end()
             return Lost(f"its process {gone.message.removeprefix('it ')}")
         return Lost(f"its process ended with {self.end()}")
+
+
+class _Limit:
+    """The time, and the bytes of files, that an answer may take."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.deadline = seconds, time.monotonic() + seconds
+        self.bytes_left = _LARGEST
 
 
 def _fitting(ready: Ready, device: str) -> Ready:

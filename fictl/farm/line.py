@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fictl.child.message import of_kind
+from fictl.child.message import Failed, of_kind
 from fictl.judge.config import EvalConfig
 
 # Grows when an older process would misread a message of a newer one, or the reverse.
 PROTOCOL = 2
 HEARTBEAT_SECONDS = 5.0
-# A worker that is silent for this long is lost: it missed three heartbeats.
-SILENT_SECONDS = 3 * HEARTBEAT_SECONDS
+# A worker that missed so many is lost.
+MISSED_HEARTBEATS = 3
 FRAME_BYTES = 1 << 20
 
 
@@ -25,6 +25,7 @@ class Greeting:
     holds: it locks the GPU on its own machine, and waits for it at most `wait` seconds.
     checks: the answer also has what takes a moment to find out.
     compiles: a device whose compilers the answer names.
+    heartbeat: seconds between two signs of life.
     """
 
     device: str
@@ -32,6 +33,7 @@ class Greeting:
     wait: float | None = None
     checks: bool = False
     compiles: str = ""
+    heartbeat: float = HEARTBEAT_SECONDS
     protocol: int = PROTOCOL
 
 
@@ -69,13 +71,20 @@ class Heartbeat:
     """Sent every few seconds while there is work: the process, and its connection, are alive."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Numbered:
+    """A request, or its answer, which repeats the number: an answer to another is none."""
+
+    number: int = 0
+
+
 @dataclass(frozen=True)
-class HoldGpu:
+class HoldGpu(Numbered):
     """Lock the GPU, as the greeting asks for; the answer, Held, comes once it is."""
 
 
 @dataclass(frozen=True)
-class Held:
+class Held(Numbered):
     """The GPU is locked, or none is needed."""
 
 
@@ -145,12 +154,12 @@ class JobStarted:
 
 
 @dataclass(frozen=True)
-class BuildSolution:
+class BuildSolution(Numbered):
     """Build the job's solution in its scratch folder."""
 
 
 @dataclass(frozen=True)
-class EvaluateWorkload:
+class EvaluateWorkload(Numbered):
     """Evaluate the job's solution on one workload; `files` of the dataset by their paths in it."""
 
     workload: str
@@ -158,14 +167,14 @@ class EvaluateWorkload:
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class Evaluated(Numbered):
     """The answer to both requests; None after a successful build."""
 
     evaluation: str | None
 
 
 @dataclass(frozen=True)
-class JudgeFailed:
+class JudgeFailed(Numbered):
     """The judge itself has failed: this is not a verdict on the solution.
 
     is_sticky: the GPU shows an error that stays until its processes end.
@@ -177,7 +186,7 @@ class JudgeFailed:
 
 
 @dataclass(frozen=True)
-class RunCommand:
+class RunCommand(Numbered):
     """Run `fictl` with these words and --json in a folder with the files of `tree`.
 
     keeps: `builds` returns what was built; a path in the folder returns that file.
@@ -192,7 +201,7 @@ class RunCommand:
 
 
 @dataclass(frozen=True)
-class CommandDone:
+class CommandDone(Numbered):
     """The end of a command: its exit code, its document, the end of its other output.
 
     kept: blobs, which came before, by what RunCommand calls them.
@@ -204,11 +213,16 @@ class CommandDone:
     kept: dict[str, Blob] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class NotDone(Failed, Numbered):
+    """The answer to a request that failed, of any kind."""
+
+
 def ready_in(line: str) -> Ready | None:
     """Read the answer to a greeting, also of another protocol; None for any other line."""
     try:
         document = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(document, dict) or document.get("kind") != Ready.__name__:
         return None

@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from fictl.child.lost import Lost
-from fictl.errors import FictlError
+from fictl.errors import FictlError, of_os
 from fictl.farm.connection import Connection
+from fictl.farm.handles import allow_handles
 from fictl.farm.line import Greeting, Ready
 from fictl.farm.place import Place
 from fictl.farm.station import in_words
@@ -43,6 +44,7 @@ def open_all(
 ) -> list[OpenPlace]:
     """Start a worker at each place; the caller ends them, also after an interrupt."""
     opened: list[OpenPlace] = []
+    allow_handles(len(places))
     with ThreadPoolExecutor(_AT_ONCE) as starts:
         try:
             opened.extend(starts.map(lambda place: _opened(place, greet(place), note), places))
@@ -63,6 +65,8 @@ def _opened(place: Place, greeting: Greeting, note: Callable[[str], object]) -> 
         connection = Connection(place, note)
     except FictlError as error:
         return OpenPlace(place, problem=error)
+    except OSError as error:  # As where no more files can be open.
+        return OpenPlace(place, problem=of_os(error) or Lost(f"it cannot be started: {error}"))
     try:
         ready = connection.greet(greeting)
     except (FictlError, ValueError) as error:

@@ -12,16 +12,15 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from fictl.child.family import end_below
-from fictl.child.message import Failed
 from fictl.child.requests import Answers, Requests
 from fictl.errors import FictlError
 from fictl.farm.exchange import Exchange
 from fictl.farm.facts import facts_of
 from fictl.farm.line import (
-    HEARTBEAT_SECONDS,
     Absent,
     BuildSolution,
     EvaluateWorkload,
@@ -32,6 +31,8 @@ from fictl.farm.line import (
     HoldGpu,
     JobStarted,
     Leaving,
+    NotDone,
+    Numbered,
     RunCommand,
     greeting_in,
 )
@@ -89,7 +90,7 @@ class FarmWorker:
             if isinstance(request, JobStarted):
                 self._judge.begin(request)
             elif not isinstance(request, Frame | Absent):  # The rest of a file that was refused.
-                self._answers.send(self._answer(request))
+                self._answers.send(replace(self._answer(request), number=request.number))
 
     def terminated(self, number: int, frame: object) -> None:
         """Leave once: a second signal must not interrupt the closing of the judge."""
@@ -117,7 +118,7 @@ class FarmWorker:
             with suppress(OSError):
                 self._answers.send(Leaving())
 
-    def _answer(self, request: Any) -> object:
+    def _answer(self, request: Any) -> Numbered:
         try:
             with self._working():
                 if isinstance(request, HoldGpu):
@@ -130,9 +131,9 @@ class FarmWorker:
                 if isinstance(request, EvaluateWorkload):
                     self._hold_gpu()
                     return self._judge.evaluate(request)
-                return Failed(f"{type(request).__name__} came unasked", "", 1)
+                return NotDone(f"{type(request).__name__} came unasked", "", 1)
         except FictlError as error:
-            return Failed.of(error)
+            return NotDone.of(error)
 
     @contextmanager
     def _working(self) -> Iterator[None]:
@@ -153,7 +154,7 @@ class FarmWorker:
 
     def _beat(self) -> None:
         while True:
-            time.sleep(HEARTBEAT_SECONDS)
+            time.sleep(self._greeting.heartbeat)
             if self._busy.is_set():
                 try:
                     self._answers.send(Heartbeat())

@@ -186,7 +186,7 @@ def test_a_worker_that_is_killed_loses_nothing(
 def test_a_worker_that_is_stopped_is_lost(
     dataset: TraceSet, places: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fictl.farm.connection.SILENT_SECONDS", 7.0)
+    monkeypatch.setattr("fictl.farm.connection.HEARTBEAT_SECONDS", 0.5)
     summary = run(dataset, places, Killer(signal.SIGSTOP))
     assert (len(summary.outcomes), summary.undone, summary.faults) == (7, 0, [])
     assert workers(os.getpid()) == []

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from fictl.farm.pool import _MOST_POSTED, Pool
+from fictl.farm.task_queue import TaskQueue
+
 from .simulation import Habits, simulate, without_pauses
 
 
@@ -62,3 +65,24 @@ def test_an_error_of_who_writes_ends_the_run() -> None:
     with pytest.raises(OSError, match="no space"):
         simulate(4, 100_000, Habits(seconds=0.001), tick=full)
     assert not [one for one in threading.enumerate() if one.name.startswith("place p")]
+
+
+def test_what_is_posted_after_the_end_blocks_nobody() -> None:
+    """As by a thread that still reports what could not be built, when Ctrl-C has come."""
+    pool = Pool(TaskQueue({}, {}))
+    pool.run([])
+    calls: list[int] = []
+    late = threading.Thread(
+        target=lambda: [pool.post(lambda: calls.append(1)) for _ in range(2 * _MOST_POSTED)]
+    )
+    late.start()
+    late.join(20)
+    assert not late.is_alive()
+    assert calls == []
+
+
+def test_places_are_looked_at_now_and_then_and_not_for_each_result() -> None:
+    ticks: list[int] = []
+    found = simulate(50, 20_000, Habits(), tick=lambda found: ticks.append(1))
+    assert found.keys_with(1) == 20_000
+    assert 0 < len(ticks) < 5 * found.seconds + 3

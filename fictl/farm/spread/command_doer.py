@@ -97,13 +97,11 @@ class CommandDoer:
         files = {project.tree.sha256: project.packed} if project.tree and project.packed else {}
         try:
             answer = self._started().ask(request, _MOST_SECONDS, files, self._blobs)
-        except (Lost, ValueError, OSError) as error:
+        except SetupError:
             self._end()
             if self._stopped:
                 raise Stopped("the run was stopped") from None
-            if isinstance(error, Lost):
-                raise
-            raise Lost(f"its answer cannot be read: {error}") from None
+            raise
         if isinstance(answer, Failed):
             raise Lost(answer.message, answer.hint)
         if not isinstance(answer, CommandDone):
@@ -117,6 +115,8 @@ class CommandDoer:
             self._end()
         if self._connection is None:
             self._connection = Connection(self._place, self._note)
+            if self._stopped:  # Meanwhile, when there was nothing to interrupt.
+                raise Stopped("the run was stopped")
             self._connection.greet(self._greeting)
         return self._connection
 
@@ -130,7 +130,7 @@ def _document(done: CommandDone) -> dict[str, Any]:
     """Read what the command printed; without a whole document it was killed, or could not start."""
     try:
         document = json.loads(done.document)
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict) or not str(document.get("schema", "")).startswith("fictl."):
         last = done.words.strip().splitlines()
