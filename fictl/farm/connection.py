@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from fictl.farm.line import (
     MISSED_HEARTBEATS,
     PROTOCOL,
     Absent,
+    AtRemote,
+    Blob,
     Coming,
     CommandDone,
     Evaluated,
@@ -37,17 +39,19 @@ from fictl.farm.line import (
     Note,
     Numbered,
     Ready,
+    Taken,
     Wanted,
     ready_in,
 )
 from fictl.farm.place import Place
+from fictl.farm.relay import Relay, known_remotes, relay_to
 from fictl.version import VERSION, commit
 
 _START_SECONDS = 120.0
 _LARGEST = 4 << 30
 _MOST_STRANGE_LINES = 200  # A shell of another machine may greet its user first.
 _ANSWERS = (Held, Evaluated, JudgeFailed, CommandDone, NotDone)
-_BETWEEN = (Heartbeat, Note, Wanted, Coming, Frame, Leaving)
+_BETWEEN = (Heartbeat, Note, Wanted, Coming, AtRemote, Frame, Leaving)
 _KINDS = {kind.__name__: kind for kind in (*_ANSWERS, *_BETWEEN)}
 
 Files = Mapping[str, Path]
@@ -64,6 +68,7 @@ class Connection:
         self.place, self._note = place, note
         self._how_it_ended = ""
         self._asked = 0
+        self._relay: Relay | None = None
         self._last = LastLines()
         try:
             variables = place.variables if place.is_here else {}
@@ -77,7 +82,9 @@ class Connection:
         strange: list[str] = []
         deadline = time.monotonic() + _START_SECONDS
         with suppress(Gone):
-            self._session.send(replace(greeting, heartbeat=HEARTBEAT_SECONDS))
+            self._session.send(
+                replace(greeting, heartbeat=HEARTBEAT_SECONDS, remotes=known_remotes())
+            )
         while len(strange) < _MOST_STRANGE_LINES:
             try:
                 line = self._next_line(deadline)
@@ -90,6 +97,7 @@ class Connection:
             ready = ready_in(line)
             if ready is not None:
                 self._last.pass_on()
+                _, self._relay = relay_to((ready.remote,))
                 return _fitting(ready, greeting.device)
             strange.append(shown(line))
         self.end()
@@ -149,6 +157,8 @@ class Connection:
                 self._supply(message, files, limit)
             elif isinstance(message, Coming):
                 self._receive(message, into, limit)
+            elif isinstance(message, AtRemote):
+                self._take(message, into, limit)
             elif isinstance(message, Numbered):
                 return self._checked(message)
             elif not isinstance(message, Heartbeat):
@@ -210,12 +220,17 @@ class Connection:
             raise Lost(f"its process sent {error}") from None
 
     def _supply(self, wanted: Wanted, files: Files, limit: _Limit) -> None:
+        if wanted.by_pipe and self._relay is not None:
+            self._relay.sends = False  # The place has no access, or somebody changes what is there.
         for blob in wanted.blobs:
             path = files.get(blob.sha256)
             if path is None:  # No file is for whoever asks: only those of this request.
                 self.send(Absent(blob.sha256, "it was not offered"))
                 return
             try:
+                if not wanted.by_pipe and self._relay is not None and self._relay.put(blob, path):
+                    self.send(AtRemote(blob))
+                    continue
                 for frame in frames(blob, path):
                     self._raise_if_late(limit)
                     self.send(frame)
@@ -226,10 +241,17 @@ class Connection:
                 self.send(Absent(blob.sha256, why))
                 return
 
+    def _take(self, message: AtRemote, into: BlobStore | None, limit: _Limit) -> None:
+        """Receive a file of an answer from the remote; if that fails, it comes over the pipe."""
+        store = _wanted(message.blob, into, limit.bytes_left)
+        with _kept(message.blob, self.place, self.end):
+            is_taken = self._relay is not None and self._relay.take(message.blob, store)
+        limit.bytes_left -= message.blob.size * is_taken
+        self.send(Taken(is_taken))
+
     def _receive(self, coming: Coming, into: BlobStore | None, limit: _Limit) -> None:
+        store = _wanted(coming.blob, into, limit.bytes_left)
         limit.bytes_left -= coming.blob.size
-        if into is None or limit.bytes_left < 0 or coming.blob.size < 0:
-            raise ValueError(f"a file of {coming.blob.size} bytes came that nobody asked for")
 
         def frame() -> Frame:
             while isinstance(message := self._next(limit), Heartbeat | Note):
@@ -238,12 +260,8 @@ class Connection:
                 return message
             raise ValueError(f"{type(message).__name__} came instead of a file")
 
-        try:
-            into.receive(coming.blob, frame)
-        except OSError as error:
-            self.end()
-            what = f"a file of {coming.blob.size} bytes from {self.place.name} cannot be kept here"
-            raise SetupError(f"{what}: {error.strerror}", "make space in the cache") from None
+        with _kept(coming.blob, self.place, self.end):
+            store.receive(coming.blob, frame)
 
     def _lost(self, gone: Gone | None) -> Lost:
         if isinstance(gone, Late):
@@ -258,6 +276,23 @@ class _Limit:
     def __init__(self, seconds: float) -> None:
         self.seconds, self.deadline = seconds, time.monotonic() + seconds
         self.bytes_left = _LARGEST
+
+
+def _wanted(blob: Blob, into: BlobStore | None, most: int) -> BlobStore:
+    if into is None or not 0 <= blob.size <= most:
+        raise ValueError(f"a file of {blob.size} bytes came that nobody asked for")
+    return into
+
+
+@contextmanager
+def _kept(blob: Blob, place: Place, end: Callable[[], object]) -> Iterator[None]:
+    """Say that this machine's disk, not the place, is at fault."""
+    try:
+        yield
+    except OSError as error:
+        end()
+        what = f"a file of {blob.size} bytes from {place.name} cannot be kept here"
+        raise SetupError(f"{what}: {error.strerror}", "make space in the cache") from None
 
 
 def _fitting(ready: Ready, device: str) -> Ready:

@@ -25,6 +25,7 @@ class Greeting:
     holds: it locks the GPU on its own machine, and waits for it at most `wait` seconds.
     checks: the answer also has what takes a moment to find out.
     compiles: a device whose compilers the answer names.
+    remotes: hashes of the URLs of remote caches that large files may go through.
     heartbeat: seconds between two signs of life.
     """
 
@@ -33,6 +34,7 @@ class Greeting:
     wait: float | None = None
     checks: bool = False
     compiles: str = ""
+    remotes: tuple[str, ...] = ()
     heartbeat: float = HEARTBEAT_SECONDS
     protocol: int = PROTOCOL
 
@@ -42,7 +44,7 @@ class Ready:
     """The facts of a place. `hardware` is empty where it sees no GPU and needs one.
 
     kernels: the hash of the shipped ops. sandbox, nvcc, holder (of the GPU's lock), toolchain: if
-    asked for.
+    asked for. remote: the one of the greeting's that it uses, too, for large files.
     """
 
     protocol: int
@@ -64,6 +66,7 @@ class Ready:
     holder: str = ""
     kernels: str = ""
     toolchain: dict[str, str] = field(default_factory=dict)
+    remote: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,9 +113,27 @@ class Blob:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Blobs of a request that the place does not have; frames follow, and no other answer."""
+    """Blobs of a request that the place does not have; each comes as frames or as AtRemote.
+
+    by_pipe: as frames alone, as the remote did not give them.
+    """
 
     blobs: tuple[Blob, ...]
+    by_pipe: bool = False
+
+
+@dataclass(frozen=True)
+class AtRemote:
+    """The remote that both ends use has this blob."""
+
+    blob: Blob
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The reply to AtRemote of an answer: whether the remote gave exactly these bytes."""
+
+    is_taken: bool
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from fictl.farm.exchange import Exchange
 from fictl.farm.facts import facts_of
 from fictl.farm.line import (
     Absent,
+    AtRemote,
     BuildSolution,
     EvaluateWorkload,
     Frame,
@@ -34,15 +35,18 @@ from fictl.farm.line import (
     NotDone,
     Numbered,
     RunCommand,
+    Taken,
     greeting_in,
 )
+from fictl.farm.relay import relay_to
 from fictl.farm.serve.commands import CommandServer
 from fictl.farm.serve.judging import JudgeServer
 from fictl.gpu_lock.hold import held
 from fictl.gpu_lock.visible import visible
 from fictl.judge.sandbox import kernel
 
-_KINDS = (HoldGpu, JobStarted, BuildSolution, EvaluateWorkload, RunCommand, Frame, Absent)
+_OF_FILES = (Frame, Absent, AtRemote, Taken)
+_KINDS = (HoldGpu, JobStarted, BuildSolution, EvaluateWorkload, RunCommand, *_OF_FILES)
 # A driver that died leaves nothing behind for longer than this; and an exception, which is how a
 # signal ends this process, may be lost in somebody's destructor.
 _LAST_SECONDS = 2.5
@@ -84,12 +88,14 @@ class FarmWorker:
         if greeting is None:
             return
         self._greeting = greeting
-        self._answers.send(facts_of(greeting))
+        ready = facts_of(greeting)
+        remote, self._exchange.relay = relay_to(greeting.remotes)
+        self._answers.send(replace(ready, remote=remote))
         threading.Thread(target=self._beat, daemon=True).start()
         for request in self._requests:
             if isinstance(request, JobStarted):
                 self._judge.begin(request)
-            elif not isinstance(request, Frame | Absent):  # The rest of a file that was refused.
+            elif not isinstance(request, _OF_FILES):  # The rest of a file that was refused.
                 self._answers.send(replace(self._answer(request), number=request.number))
 
     def terminated(self, number: int, frame: object) -> None:
