@@ -51,9 +51,8 @@ def _checked(one: OpenPlace, untrusted: bool) -> CheckedPlace:
     notes: list[str] = []
     if ready.free_bytes < _LEAST_BYTES:
         problems.append(f"{ready.free_bytes >> 20} MiB are free where its cache is")
-    if ready.sandbox.startswith("none"):
-        list_of = problems if untrusted else notes
-        list_of.append(f"no sandbox works there: {ready.sandbox}")
+    if ready.exposed:
+        (problems if untrusted else notes).append(ready.exposed)
     if ready.kernels != kernels_digest():
         notes.append("its shipped ops differ from those here: build, test and bench leave it out")
     if ready.holder:

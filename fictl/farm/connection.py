@@ -62,13 +62,17 @@ class Preempted(Lost):
 
 
 class Connection:
-    """A worker, which must be greeted before it is given work. NotStarted: none came up."""
+    """A worker, which must be greeted before it is given work. NotStarted: none came up.
+
+    is_walled_in: it has said that it can judge what nobody trusts.
+    """
 
     def __init__(self, place: Place, note: Callable[[str], object] = lambda text: None) -> None:
         self.place, self._note = place, note
         self._how_it_ended = ""
         self._asked = 0
         self._relay: Relay | None = None
+        self.is_walled_in = False
         self._last = LastLines()
         try:
             variables = place.variables if place.is_here else {}
@@ -98,7 +102,8 @@ class Connection:
             if ready is not None:
                 self._last.pass_on()
                 _, self._relay = relay_to((ready.remote,))
-                return _fitting(ready, greeting.device)
+                self.is_walled_in = greeting.untrusted
+                return _fitting(ready, greeting)
             strange.append(shown(line))
         self.end()
         raise not_started("it is not a worker of fictl", strange[-1])
@@ -295,8 +300,10 @@ def _kept(blob: Blob, place: Place, end: Callable[[], object]) -> Iterator[None]
         raise SetupError(f"{what}: {error.strerror}", "make space in the cache") from None
 
 
-def _fitting(ready: Ready, device: str) -> Ready:
-    """Refuse a process of another fictl, and one that needs a GPU and sees none."""
+def _fitting(ready: Ready, greeting: Greeting) -> Ready:
+    """Refuse a process of another fictl, one that needs a GPU and sees none, and one that would
+    judge what nobody trusts without walls.
+    """
     if (ready.protocol, ready.fictl) != (PROTOCOL, VERSION):
         raise NotStarted(
             f"fictl {shown(ready.fictl)} runs there (Python {shown(ready.python)}), "
@@ -309,6 +316,8 @@ def _fitting(ready: Ready, device: str) -> Ready:
             f"commit {commit()[:7]}",
             "install the same commit there",
         )
-    if device == "cuda" and not ready.hardware:
+    if greeting.device == "cuda" and not ready.hardware:
         raise NotStarted("its process sees no GPU", "fictl doctor, run there, says why")
+    if greeting.untrusted and ready.exposed:
+        raise NotStarted(shown(ready.exposed), "fictl doctor, run there, says what it lacks")
     return ready

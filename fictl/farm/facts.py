@@ -41,6 +41,7 @@ def facts_of(greeting: Greeting) -> Ready:
         kernels=kernels_digest(),
         **(_gpu() if greeting.device == "cuda" else {}),
         toolchain=_toolchain(greeting.compiles),
+        exposed=_exposed() if greeting.untrusted or greeting.checks else "",
         **(_checked(greeting.device) if greeting.checks else {}),
     )
 
@@ -76,6 +77,17 @@ def _sandbox() -> str:
         return zygote().policy.label
     except FictlError as error:
         return f"none: {error.message}"
+
+
+def _exposed() -> str:
+    from fictl.judge.process.spawn import zygote
+    from fictl.judge.sandbox.policy import require
+
+    try:
+        require(zygote().policy)
+    except FictlError as error:
+        return error.message
+    return ""
 
 
 def _nvcc() -> str:

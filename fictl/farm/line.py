@@ -25,6 +25,7 @@ class Greeting:
     holds: it locks the GPU on its own machine, and waits for it at most `wait` seconds.
     checks: the answer also has what takes a moment to find out.
     compiles: a device whose compilers the answer names.
+    untrusted: it will judge what nobody trusts, which needs walls.
     remotes: hashes of the URLs of remote caches that large files may go through.
     heartbeat: seconds between two signs of life.
     """
@@ -34,6 +35,7 @@ class Greeting:
     wait: float | None = None
     checks: bool = False
     compiles: str = ""
+    untrusted: bool = False
     remotes: tuple[str, ...] = ()
     heartbeat: float = HEARTBEAT_SECONDS
     protocol: int = PROTOCOL
@@ -45,6 +47,7 @@ class Ready:
 
     kernels: the hash of the shipped ops. sandbox, nvcc, holder (of the GPU's lock), toolchain: if
     asked for. remote: the one of the greeting's that it uses, too, for large files.
+    exposed: why it cannot judge what nobody trusts; empty if it can, or was not asked.
     """
 
     protocol: int
@@ -67,6 +70,7 @@ class Ready:
     kernels: str = ""
     toolchain: dict[str, str] = field(default_factory=dict)
     remote: str = ""
+    exposed: str = ""
 
 
 @dataclass(frozen=True)
