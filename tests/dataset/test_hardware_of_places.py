@@ -21,9 +21,17 @@ H100, B200, A100 = "NVIDIA_H100_80GB_HBM3", "NVIDIA_B200", "NVIDIA_A100-SXM4-80G
 # A worker whose machine has such a GPU, as far as its hello and its results tell.
 _WORKER = """#!{python}
 import sys
+from dataclasses import replace
 from fictl.judge import hardware
+real = hardware.hardware_name("cpu")
 hardware.hardware_name = lambda *device: {name!r}
 from fictl.farm import worker
+from fictl.farm.serve import judging
+evaluate = judging.JudgeServer.evaluate
+def renamed(self, request):
+    answer = evaluate(self, request)
+    return replace(answer, evaluation=answer.evaluation.replace(real, {name!r}))
+judging.JudgeServer.evaluate = renamed
 sys.exit(worker.main())
 """
 
@@ -108,7 +116,7 @@ def test_a_kind_whose_places_are_lost_is_left_undone_and_the_other_is_not(
 ) -> None:
     script = tmp_path / "worker-b0"
     dying = "from fictl.farm import worker\nworker.FarmWorker._answer = lambda *x: __import__('os')._exit(9)"
-    script.write_text(script.read_text().replace("from fictl.farm import worker", dying))
+    script.write_text(script.read_text().replace("from fictl.farm import worker\n", f"{dying}\n"))
     summary = run(dataset, on, "H100", "B200", solutions=("mm_a",))
     assert (by_hardware(dataset), summary.undone) == ({H100: 1}, 1)
     assert any("place b0 left out" in why for why in summary.left_out)
