@@ -45,6 +45,7 @@ from fictl.farm.line import (
 )
 from fictl.farm.place import Place
 from fictl.farm.relay import Relay, known_remotes, relay_to
+from fictl.printable import printable
 from fictl.version import VERSION, commit
 
 _START_SECONDS = 120.0
@@ -172,6 +173,8 @@ class Connection:
     def _checked(self, answer: Numbered) -> Numbered:
         if answer.number != self._asked:
             raise Malformed(f"it is one to request {answer.number}, not {self._asked}")
+        if isinstance(answer, NotDone | JudgeFailed):
+            return replace(answer, message=printable(answer.message), hint=printable(answer.hint))
         return answer
 
     def _next(self, limit: _Limit) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from fictl.errors import FictlError
 from fictl.farm.line import PROTOCOL, Greeting, Ready
 from fictl.farm.place import hardware_of
-from fictl.gpu_lock.hold import held
+from fictl.gpu_lock.hold import GpuBusy, held
 from fictl.gpu_lock.visible import visible
 from fictl.jit.jobs import usable_cores
 from fictl.paths import cache_root, data_root, files_below
@@ -67,7 +67,7 @@ def _toolchain(device: str) -> dict[str, str]:
 
 def _checked(device: str) -> dict[str, str]:
     """Return what `fictl farm check` shows besides."""
-    return {"sandbox": _sandbox(), "nvcc": _nvcc(), "holder": _holder(device)}
+    return {"sandbox": _sandbox(), "nvcc": _nvcc(), **_lock(device)}
 
 
 def _sandbox() -> str:
@@ -100,14 +100,16 @@ def _nvcc() -> str:
     return nvcc.release if nvcc else ""
 
 
-def _holder(device: str) -> str:
-    """Name who holds the GPU now."""
+def _lock(device: str) -> dict[str, str]:
+    """Name who holds the GPU now, or why nobody can."""
     gpus = visible()[:1] if device == "cuda" else ()
     try:
         with held(gpus, wait=0.0):
-            return ""
+            return {}
+    except GpuBusy as error:
+        return {"holder": error.message}
     except FictlError as error:
-        return error.message
+        return {"unlocked": error.message}
 
 
 def _torch() -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from fictl.child.message import Failed, of_kind
 from fictl.judge.config import EvalConfig
+from fictl.printable import printable_document
 
 # Grows when an older process would misread a message of a newer one, or the reverse.
 PROTOCOL = 2
@@ -16,6 +17,7 @@ HEARTBEAT_SECONDS = 5.0
 # A worker that missed so many is lost.
 MISSED_HEARTBEATS = 3
 FRAME_BYTES = 1 << 20
+_LONGEST_HELLO = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Ready:
 
     kernels: the hash of the shipped ops. sandbox, nvcc, holder (of the GPU's lock), toolchain: if
     asked for. remote: the one of the greeting's that it uses, too, for large files.
+    unlocked: why its GPU cannot be locked at all, if asked for.
     exposed: why it cannot judge what nobody trusts; empty if it can, or was not asked.
     """
 
@@ -70,6 +73,7 @@ class Ready:
     kernels: str = ""
     toolchain: dict[str, str] = field(default_factory=dict)
     remote: str = ""
+    unlocked: str = ""
     exposed: str = ""
 
 
@@ -245,8 +249,10 @@ class NotDone(Failed, Numbered):
 
 def ready_in(line: str) -> Ready | None:
     """Read the answer to a greeting, also of another protocol; None for any other line."""
+    if len(line) > _LONGEST_HELLO:
+        return None
     try:
-        document = json.loads(line)
+        document = printable_document(json.loads(line), kept="")
     except (ValueError, RecursionError):
         return None
     if not isinstance(document, dict) or document.get("kind") != Ready.__name__:
@@ -256,7 +262,7 @@ def ready_in(line: str) -> Ready | None:
             message = of_kind({Ready.__name__: Ready}, document)
         except ValueError:
             return None
-        return message if isinstance(message, Ready) else None
+        return message if isinstance(message, Ready) and _is_sane(message) else None
     return Ready(*(_number(document, "protocol"), *_texts(document)))
 
 
@@ -267,6 +273,11 @@ def greeting_in(document: Any) -> Greeting:
     greeting = of_kind({Greeting.__name__: Greeting}, document)
     assert isinstance(greeting, Greeting)
     return greeting
+
+
+def _is_sane(ready: Ready) -> bool:
+    """Tell whether its numbers are those of a machine; whatever its texts are, they are shown."""
+    return all(0 <= count < 1 << 60 for count in (ready.cores, ready.free_bytes))
 
 
 def _number(document: dict[str, Any], name: str) -> int:
