@@ -55,7 +55,7 @@ def _here() -> list[str]:
 
 def _labels(gpu: Gpu) -> list[str]:
     """Return the model, as in H200, and the architecture."""
-    return [*_MODEL.findall(gpu.name)[:1], gpu.arch.full]
+    return [*_MODEL.findall(gpu.name)[:1], str(gpu.arch.full)]
 
 
 def _of_host(host: str) -> str:
