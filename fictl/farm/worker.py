@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from fictl.child.family import end_below
 from fictl.child.requests import Answers, Requests
+from fictl.child.sure_signal import handle_surely
 from fictl.errors import FictlError
 from fictl.farm.exchange import Exchange
 from fictl.farm.facts import facts_of
@@ -57,7 +58,7 @@ def main() -> int:
     worker = FarmWorker()
     # What a compiler or a test leaves behind becomes a child of this process, and ends with it.
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    signal.signal(signal.SIGTERM, worker.terminated)
+    handle_surely(signal.SIGTERM, worker.terminated)
     try:
         worker.serve()
     except (KeyboardInterrupt, BrokenPipeError):
@@ -99,8 +100,7 @@ class FarmWorker:
                 self._answers.send(replace(self._answer(request), number=request.number))
 
     def terminated(self, number: int, frame: object) -> None:
-        """Leave once: a second signal must not interrupt the closing of the judge."""
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        """Leave; a second signal does not interrupt the closing of the judge."""
         threading.Thread(target=_end_soon, daemon=True).start()
         # By a thread, at once: the end of compilers and judges takes longer, and waits for nobody.
         self._goodbye = threading.Thread(target=self._say_goodbye, daemon=True)
