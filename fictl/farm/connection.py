@@ -166,11 +166,13 @@ class Connection:
             elif isinstance(message, AtRemote):
                 self._take(message, into, limit)
             elif isinstance(message, Numbered):
-                return self._checked(message)
+                return self._checked(message, limit)
             elif not isinstance(message, Heartbeat):
                 raise Malformed(f"{type(message).__name__} came unasked")
 
-    def _checked(self, answer: Numbered) -> Numbered:
+    def _checked(self, answer: Numbered, limit: _Limit) -> Numbered:
+        if isinstance(answer, CommandDone) and not limit.received >= {*answer.kept.values()}:
+            raise Malformed("it names a file that did not come with it")
         if answer.number != self._asked:
             raise Malformed(f"it is one to request {answer.number}, not {self._asked}")
         if isinstance(answer, NotDone | JudgeFailed):
@@ -254,7 +256,9 @@ class Connection:
         store = _wanted(message.blob, into, limit.bytes_left)
         with _kept(message.blob, self.place, self.end):
             is_taken = self._relay is not None and self._relay.take(message.blob, store)
-        limit.bytes_left -= message.blob.size * is_taken
+        if is_taken:
+            limit.bytes_left -= message.blob.size
+            limit.received.add(message.blob)
         self.send(Taken(is_taken))
 
     def _receive(self, coming: Coming, into: BlobStore | None, limit: _Limit) -> None:
@@ -270,6 +274,7 @@ class Connection:
 
         with _kept(coming.blob, self.place, self.end):
             store.receive(coming.blob, frame)
+        limit.received.add(coming.blob)
 
     def _lost(self, gone: Gone | None) -> Lost:
         if isinstance(gone, Late):
@@ -279,11 +284,12 @@ class Connection:
 
 
 class _Limit:
-    """The time, and the bytes of files, that an answer may take."""
+    """The time, and the bytes of files, that an answer may take; the files that have come."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.deadline = seconds, time.monotonic() + seconds
         self.bytes_left = _LARGEST
+        self.received: set[Blob] = set()
 
 
 def _wanted(blob: Blob, into: BlobStore | None, most: int) -> BlobStore:

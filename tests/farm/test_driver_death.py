@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from tests.servers.sshd import Sshd
+
 from .busy_places import KINDS, BusyPlace, left_of
-from .test_ssh import SSHD, ssh  # noqa: F401
 
 # 3 s are promised; a busy machine takes longer to run what ends them.
 _SECONDS = 6.0
@@ -27,7 +29,6 @@ def test_no_process_is_left(kind: str, tmp_path: Path) -> None:
     _killed(BusyPlace(tmp_path, kind))
 
 
-@pytest.mark.skipif(not SSHD, reason="needs sshd (openssh-server)")
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_process_is_left_behind_ssh(kind: str, tmp_path: Path, ssh: Path) -> None:  # noqa: F811
-    _killed(BusyPlace(tmp_path, kind, f'["ssh", "-F", "{ssh}/config", "loopback"]'))
+def test_no_process_is_left_behind_ssh(kind: str, tmp_path: Path, ssh: Sshd) -> None:
+    _killed(BusyPlace(tmp_path, kind, json.dumps(ssh.launch)))

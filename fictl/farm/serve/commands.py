@@ -25,6 +25,7 @@ from fictl.removal import remove
 BUILDS = "builds"
 _MOST_DOCUMENT = 48 << 20  # Below the longest line.
 _TIMED_OUT = -9
+_COMMAND = "fictl.farm.serve.command"
 
 
 class CommandServer:
@@ -62,7 +63,7 @@ class CommandServer:
 
 
 def _ran(request: RunCommand, folder: Path) -> CommandDone:
-    argv = (sys.executable, "-m", "fictl", *request.argv, "--json")
+    argv = (sys.executable, "-m", _COMMAND, str(os.getpid()), *request.argv, "--json")
     last = LastLines()
     before = descendants(os.getpid())
     with TemporaryFile() as out:

@@ -12,6 +12,7 @@ from fictl.builds.building import BuiltModule
 from fictl.child.codec import from_json
 from fictl.errors import FictlError
 from fictl.farm.spread.command_job import CommandResult
+from fictl.farm.spread.readable import readable
 from fictl.farm.tree import unpack
 from fictl.jit.store.entry import MANIFEST, Corrupt, Entry, FileStamp
 from fictl.jit.store.staging import publish, staging_folder
@@ -60,12 +61,15 @@ def collected(results: Sequence[CommandResult]) -> list[BuiltModule]:
 
 
 def _of(result: CommandResult) -> list[BuiltModule]:
-    if not isinstance(result.data, list):
-        return [_failed(result, result.error or FictlError(f"{result.place} sent no list"))]
+    if result.data is None and result.error:
+        return [_failed(result, result.error)]
     try:
-        rows = [_Row.read(data) for data in result.data]
-    except (ValueError, AttributeError) as error:
-        return [_failed(result, FictlError(f"the answer of {result.place} is not one: {error}"))]
+        with readable(result):
+            if not isinstance(result.data, list):
+                raise TypeError("it is no list of builds")
+            rows = [_Row.read(data) for data in result.data]
+    except FictlError as error:
+        return [_failed(result, error)]
     return [replace(_module(row, result), place=result.place) for row in rows]
 
 

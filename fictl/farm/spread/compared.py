@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fictl.bench.compare.outcome import CompareOutcome
-from fictl.errors import FictlError
 from fictl.farm.spread.command_job import CommandResult
+from fictl.farm.spread.readable import readable
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,8 @@ def exit_code(compared: Sequence[PlacedComparison]) -> int:
 
 
 def _outcome(result: CommandResult, labels: Mapping[str, str]) -> CompareOutcome:
-    try:
+    with readable(result):
         return CompareOutcome.from_dict(_relabelled(result.data, labels))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise FictlError(
-            f"{result.job.name}: the answer of {result.place} cannot be read: {error}"
-        ) from None
 
 
 def _relabelled(data: Any, labels: Mapping[str, str]) -> Any:
