@@ -79,6 +79,14 @@ On = Annotated[
         show_default=False,
     ),
 ]
+Toolchain = Annotated[
+    str,
+    typer.Option(
+        "--toolchain",
+        metavar="same|any",
+        help="Places of --on whose compilers differ: leave them out, or keep a build of each kind.",
+    ),
+]
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Show what would be done, and do nothing.", show_default=False),

@@ -147,7 +147,7 @@ class ProcessEvaluator:
     ) -> Evaluation | None:
         from fictl.trace import Evaluation
 
-        connection = self._started(job.config.device)
+        connection = self._started(job.config.device, job.config.untrusted)
         if not job.is_at_work_as(self._job):
             connection.send(self._job_started(job))
             self._job = job
@@ -173,11 +173,14 @@ class ProcessEvaluator:
         is_its_own = not self._place.is_here and answer.code != SetupError.exit_code
         return _Reported(answer.message, answer.hint) if is_its_own else answer.error
 
-    def _started(self, config_device: str) -> Connection:
+    def _started(self, config_device: str, untrusted: bool = False) -> Connection:
+        """Return the worker; one that gets what nobody trusts has said before that it has walls."""
         if self._stopped:
             raise Stopped("the run was stopped")
         if self._connection is not None and self._connection.has_ended:
             self._end()  # It ended while nobody asked it anything.
+        if untrusted and not (self._place.is_here or self._is_walled_in()):
+            self._end()
         if self._connection is None:
             # A process that only compiles needs no GPU.
             device = kind_of(config_device) if self._place.runs else ""
@@ -185,8 +188,11 @@ class ProcessEvaluator:
             self._job = None
             if self._stopped:  # Meanwhile, when there was nothing to interrupt.
                 raise Stopped("the run was stopped")
-            self._connection.greet(greeting_of(self._place, device, self._wait))
+            self._connection.greet(greeting_of(self._place, device, self._wait, untrusted))
         return self._connection
+
+    def _is_walled_in(self) -> bool:
+        return self._connection is not None and self._connection.is_walled_in
 
     def _end(self) -> None:
         """End the process and all its descendants."""

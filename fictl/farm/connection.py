@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from fictl.farm.line import (
     MISSED_HEARTBEATS,
     PROTOCOL,
     Absent,
+    AtRemote,
     Blob,
     Coming,
     CommandDone,
@@ -38,17 +39,20 @@ from fictl.farm.line import (
     Note,
     Numbered,
     Ready,
+    Taken,
     Wanted,
     ready_in,
 )
 from fictl.farm.place import Place
+from fictl.farm.relay import Relay, known_remotes, relay_to
+from fictl.printable import printable
 from fictl.version import VERSION, commit
 
 _START_SECONDS = 120.0
 _LARGEST = 4 << 30
 _MOST_STRANGE_LINES = 200  # A shell of another machine may greet its user first.
 _ANSWERS = (Held, Evaluated, JudgeFailed, CommandDone, NotDone)
-_BETWEEN = (Heartbeat, Note, Wanted, Coming, Frame, Leaving)
+_BETWEEN = (Heartbeat, Note, Wanted, Coming, AtRemote, Frame, Leaving)
 _KINDS = {kind.__name__: kind for kind in (*_ANSWERS, *_BETWEEN)}
 
 Files = Mapping[str, Path]
@@ -59,12 +63,17 @@ class Preempted(Lost):
 
 
 class Connection:
-    """A worker, which must be greeted before it is given work. NotStarted: none came up."""
+    """A worker, which must be greeted before it is given work. NotStarted: none came up.
+
+    is_walled_in: it has said that it can judge what nobody trusts.
+    """
 
     def __init__(self, place: Place, note: Callable[[str], object] = lambda text: None) -> None:
         self.place, self._note = place, note
         self._how_it_ended = ""
         self._asked = 0
+        self._relay: Relay | None = None
+        self.is_walled_in = False
         self._last = LastLines()
         try:
             variables = place.variables if place.is_here else {}
@@ -78,7 +87,9 @@ class Connection:
         strange: list[str] = []
         deadline = time.monotonic() + _START_SECONDS
         with suppress(Gone):
-            self._session.send(replace(greeting, heartbeat=HEARTBEAT_SECONDS))
+            self._session.send(
+                replace(greeting, heartbeat=HEARTBEAT_SECONDS, remotes=known_remotes())
+            )
         while len(strange) < _MOST_STRANGE_LINES:
             try:
                 line = self._next_line(deadline)
@@ -91,7 +102,9 @@ class Connection:
             ready = ready_in(line)
             if ready is not None:
                 self._last.pass_on()
-                return _fitting(ready, self.place, greeting.device)
+                _, self._relay = relay_to((ready.remote,))
+                self.is_walled_in = greeting.untrusted
+                return _fitting(ready, self.place, greeting)
             strange.append(shown(line))
         self.end()
         raise not_started("it is not a worker of fictl", strange[-1])
@@ -150,6 +163,8 @@ class Connection:
                 self._supply(message, files, limit)
             elif isinstance(message, Coming):
                 self._receive(message, into, limit)
+            elif isinstance(message, AtRemote):
+                self._take(message, into, limit)
             elif isinstance(message, Numbered):
                 return self._checked(message, limit)
             elif not isinstance(message, Heartbeat):
@@ -160,6 +175,8 @@ class Connection:
             raise Malformed("it names a file that did not come with it")
         if answer.number != self._asked:
             raise Malformed(f"it is one to request {answer.number}, not {self._asked}")
+        if isinstance(answer, NotDone | JudgeFailed):
+            return replace(answer, message=printable(answer.message), hint=printable(answer.hint))
         return answer
 
     def _next(self, limit: _Limit) -> Any:
@@ -213,12 +230,17 @@ class Connection:
             raise Lost(f"its process sent {error}") from None
 
     def _supply(self, wanted: Wanted, files: Files, limit: _Limit) -> None:
+        if wanted.by_pipe and self._relay is not None:
+            self._relay.sends = False  # The place has no access, or somebody changes what is there.
         for blob in wanted.blobs:
             path = files.get(blob.sha256)
             if path is None:  # No file is for whoever asks: only those of this request.
                 self.send(Absent(blob.sha256, "it was not offered"))
                 return
             try:
+                if not wanted.by_pipe and self._relay is not None and self._relay.put(blob, path):
+                    self.send(AtRemote(blob))
+                    continue
                 for frame in frames(blob, path):
                     self._raise_if_late(limit)
                     self.send(frame)
@@ -229,10 +251,19 @@ class Connection:
                 self.send(Absent(blob.sha256, why))
                 return
 
+    def _take(self, message: AtRemote, into: BlobStore | None, limit: _Limit) -> None:
+        """Receive a file of an answer from the remote; if that fails, it comes over the pipe."""
+        store = _wanted(message.blob, into, limit.bytes_left)
+        with _kept(message.blob, self.place, self.end):
+            is_taken = self._relay is not None and self._relay.take(message.blob, store)
+        if is_taken:
+            limit.bytes_left -= message.blob.size
+            limit.received.add(message.blob)
+        self.send(Taken(is_taken))
+
     def _receive(self, coming: Coming, into: BlobStore | None, limit: _Limit) -> None:
+        store = _wanted(coming.blob, into, limit.bytes_left)
         limit.bytes_left -= coming.blob.size
-        if into is None or limit.bytes_left < 0 or coming.blob.size < 0:
-            raise ValueError(f"a file of {coming.blob.size} bytes came that nobody asked for")
 
         def frame() -> Frame:
             while isinstance(message := self._next(limit), Heartbeat | Note):
@@ -241,13 +272,9 @@ class Connection:
                 return message
             raise ValueError(f"{type(message).__name__} came instead of a file")
 
-        try:
-            into.receive(coming.blob, frame)
-            limit.received.add(coming.blob)
-        except OSError as error:
-            self.end()
-            what = f"a file of {coming.blob.size} bytes from {self.place.name} cannot be kept here"
-            raise SetupError(f"{what}: {error.strerror}", "make space in the cache") from None
+        with _kept(coming.blob, self.place, self.end):
+            store.receive(coming.blob, frame)
+        limit.received.add(coming.blob)
 
     def _lost(self, gone: Gone | None) -> Lost:
         if isinstance(gone, Late):
@@ -265,8 +292,27 @@ class _Limit:
         self.received: set[Blob] = set()
 
 
-def _fitting(ready: Ready, place: Place, device: str) -> Ready:
-    """Refuse a process of another fictl, and one that needs a GPU and sees none."""
+def _wanted(blob: Blob, into: BlobStore | None, most: int) -> BlobStore:
+    if into is None or not 0 <= blob.size <= most:
+        raise ValueError(f"a file of {blob.size} bytes came that nobody asked for")
+    return into
+
+
+@contextmanager
+def _kept(blob: Blob, place: Place, end: Callable[[], object]) -> Iterator[None]:
+    """Say that this machine's disk, not the place, is at fault."""
+    try:
+        yield
+    except OSError as error:
+        end()
+        what = f"a file of {blob.size} bytes from {place.name} cannot be kept here"
+        raise SetupError(f"{what}: {error.strerror}", "make space in the cache") from None
+
+
+def _fitting(ready: Ready, place: Place, greeting: Greeting) -> Ready:
+    """Refuse a process of another fictl, one that needs a GPU and sees none, and one that would
+    judge what nobody trusts without walls.
+    """
     # Why: who commits to a checkout during a run from it must not lose the places of this machine.
     is_same = place.is_here and not place.python
     if (ready.protocol, ready.fictl) != (PROTOCOL, VERSION):
@@ -281,6 +327,8 @@ def _fitting(ready: Ready, place: Place, device: str) -> Ready:
             f"commit {commit()[:7]}",
             "install the same commit there",
         )
-    if device == "cuda" and not ready.hardware:
+    if greeting.device == "cuda" and not ready.hardware:
         raise NotStarted("its process sees no GPU", "fictl doctor, run there, says why")
+    if greeting.untrusted and ready.exposed:
+        raise NotStarted(shown(ready.exposed), "fictl doctor, run there, says what it lacks")
     return ready

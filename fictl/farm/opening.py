@@ -34,9 +34,15 @@ class OpenPlace:
         return in_words(self.problem) if self.problem is not None else ""
 
 
-def greeting_of(place: Place, device: str, wait: float | None = None) -> Greeting:
-    """Greet a worker; it locks its GPU, unless this process does."""
-    return Greeting(device, holds=place.gpu is None, wait=wait)
+def greeting_of(
+    place: Place, device: str, wait: float | None = None, untrusted: bool = False
+) -> Greeting:
+    """Greet a worker; it locks its GPU, unless this process does.
+
+    On this machine, the judge itself refuses what it cannot wall in: nothing leaves for it.
+    """
+    is_asked = untrusted and not place.is_here
+    return Greeting(device, holds=place.gpu is None, wait=wait, untrusted=is_asked)
 
 
 def open_all(

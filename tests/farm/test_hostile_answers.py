@@ -54,7 +54,7 @@ def result(data: Any) -> CommandResult:
 def test_a_list_of_builds_that_is_none(data: Any) -> None:
     (built,) = collected([result(data)])
     assert built.place == "gpu9"
-    assert built.module.error is not None
+    assert built.error is not None
 
 
 @pytest.mark.parametrize("data", _DOCUMENTS, ids=str)

@@ -18,6 +18,7 @@ from fictl.farm.place import Place
 from fictl.farm.spread.command_job import CommandJob, CommandResult
 from fictl.farm.station import Stopped
 from fictl.farm.task_queue import Task
+from fictl.printable import printable_document
 from fictl.process import ending
 
 _MOST_SECONDS = 86400.0
@@ -129,7 +130,7 @@ class CommandDoer:
 def _document(done: CommandDone) -> dict[str, Any]:
     """Read what the command printed; without a whole document it was killed, or could not start."""
     try:
-        document = json.loads(done.document)
+        document = printable_document(json.loads(done.document))
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict) or not str(document.get("schema", "")).startswith("fictl."):
