@@ -118,7 +118,10 @@ def signal_group(leader: subprocess.Popen[bytes], number: signal.Signals) -> Non
 
 
 def _by_pid(root: int) -> Mapping[int, Member]:
-    return {process.pid: process for process in descendants(root)}
+    """List the descendants; none where /proc cannot be read, as when no more files can be open."""
+    with suppress(OSError):
+        return {process.pid: process for process in descendants(root)}
+    return {}
 
 
 def _pids() -> list[int]:

@@ -71,18 +71,25 @@ def _opened(place: Place, greeting: Greeting, note: Callable[[str], object]) -> 
         connection = Connection(place, note)
     except FictlError as error:
         return OpenPlace(place, problem=error)
-    except OSError as error:  # As where no more files can be open.
-        return OpenPlace(place, problem=of_os(error) or Lost(f"it cannot be started: {error}"))
+    except OSError as error:
+        return OpenPlace(place, problem=_problem(error))
     try:
         ready = connection.greet(greeting)
-    except (FictlError, ValueError) as error:
+    except (FictlError, OSError, ValueError) as error:
         connection.end()
-        problem = error if isinstance(error, FictlError) else Lost(str(error))
-        return OpenPlace(place, problem=problem)
+        return OpenPlace(place, problem=_problem(error))
     except BaseException:
         connection.end()
         raise
     return OpenPlace(replace(place, hardware=ready.hardware), connection, ready)
+
+
+def _problem(error: Exception) -> FictlError:
+    """Say in words why a place cannot be opened, as where no more files can be open here."""
+    if isinstance(error, FictlError):
+        return error
+    in_words_of_system = of_os(error) if isinstance(error, OSError) else None
+    return in_words_of_system or Lost(f"it cannot be started: {error}")
 
 
 def _close(one: OpenPlace) -> None:
