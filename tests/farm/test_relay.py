@@ -119,7 +119,7 @@ def test_the_pipe_carries_no_credentials_and_no_url(farm: Farm) -> None:
     words = "\n".join(farm.lines)
     assert SECRET not in words
     assert "s3://our" not in words
-    assert "bucket" not in words
+    assert "our-store" not in words
 
 
 def test_what_is_there_is_not_sent_again(farm: Farm) -> None:
