@@ -14,7 +14,7 @@ from fictl.child.lost import Lost
 from fictl.child.message import Failed
 from fictl.dataset.inputs import InputFiles
 from fictl.dataset.previous import kind_of
-from fictl.errors import shown
+from fictl.errors import FictlError, SetupError, shown
 from fictl.farm.connection import Connection, Files
 from fictl.farm.line import (
     BuildSolution,
@@ -155,7 +155,7 @@ class ProcessEvaluator:
         if isinstance(answer, JudgeFailed):
             raise _fault(answer)
         if isinstance(answer, Failed):
-            raise answer.error
+            raise self._error(answer)
         is_build = isinstance(request, BuildSolution)
         if not isinstance(answer, Evaluated) or (answer.evaluation is None and not is_build):
             raise Lost(f"its answer is {type(answer).__name__} without a result")
@@ -165,6 +165,13 @@ class ProcessEvaluator:
             return Evaluation.model_validate_json(answer.evaluation)
         except ValueError as error:
             raise Lost(f"its result cannot be read: {_first_line(error)}") from None
+
+    def _error(self, answer: Failed) -> FictlError:
+        """Return the error. What another machine reports may be its own, as a setting there: the
+        files of the dataset were looked at here.
+        """
+        is_its_own = not self._place.is_here and answer.code != SetupError.exit_code
+        return _Reported(answer.message, answer.hint) if is_its_own else answer.error
 
     def _started(self, config_device: str, untrusted: bool = False) -> Connection:
         """Return the worker; one that gets what nobody trusts has said before that it has walls."""

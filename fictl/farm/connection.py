@@ -104,7 +104,7 @@ class Connection:
                 self._last.pass_on()
                 _, self._relay = relay_to((ready.remote,))
                 self.is_walled_in = greeting.untrusted
-                return _fitting(ready, greeting)
+                return _fitting(ready, self.place, greeting)
             strange.append(shown(line))
         self.end()
         raise not_started("it is not a worker of fictl", strange[-1])
@@ -309,17 +309,19 @@ def _kept(blob: Blob, place: Place, end: Callable[[], object]) -> Iterator[None]
         raise SetupError(f"{what}: {error.strerror}", "make space in the cache") from None
 
 
-def _fitting(ready: Ready, greeting: Greeting) -> Ready:
+def _fitting(ready: Ready, place: Place, greeting: Greeting) -> Ready:
     """Refuse a process of another fictl, one that needs a GPU and sees none, and one that would
     judge what nobody trusts without walls.
     """
+    # Why: who commits to a checkout during a run from it must not lose the places of this machine.
+    is_same = place.is_here and not place.python
     if (ready.protocol, ready.fictl) != (PROTOCOL, VERSION):
         raise NotStarted(
             f"fictl {shown(ready.fictl)} runs there (Python {shown(ready.python)}), "
             f"and this is fictl {VERSION}",
             "install the same version there",
         )
-    if ready.commit and commit() and ready.commit != commit():
+    if not is_same and ready.commit and commit() and ready.commit != commit():
         raise NotStarted(
             f"fictl {VERSION} of commit {shown(ready.commit)[:7]} runs there, and this is of "
             f"commit {commit()[:7]}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -123,6 +124,17 @@ def test_a_place_that_does_not_start_is_left_out_by_name(
     assert_each_key_once(large, 20)
 
 
+def test_this_machine_and_others_work_together(large: TraceSet, tmp_path: Path) -> None:
+    """A place of a file without a launch command sees this machine's files; its results count as
+    all others do."""
+    on = places_file(tmp_path / "places.toml", {"far": fake_worker(tmp_path, _SLOW)})
+    near = f'[[place]]\nname = "near"\npython = "{fake_worker(tmp_path, _SLOW)}"\n'
+    on.write_text(on.read_text() + near)
+    summary = run(large, on)
+    assert {outcome.place for outcome in summary.outcomes} == {"far1", "near"}
+    assert_each_key_once(large, 20)
+
+
 def test_500_evaluations_at_8_places_of_which_a_tenth_is_killed(tmp_path: Path) -> None:
     dataset = dataset_of(tmp_path, 10, 50)
     dies = (
@@ -130,7 +142,11 @@ def test_500_evaluations_at_8_places_of_which_a_tenth_is_killed(tmp_path: Path) 
     )
     on = places_file(tmp_path / "places.toml", {"p": fake_worker(tmp_path, dies)}, 8)
     before = threading.active_count()
+    handles = len([*Path("/proc/self/fd").iterdir()])
     summary = run(dataset, on)
     assert (len(summary.outcomes), summary.undone, summary.faults) == (500, 0, [])
     assert_each_key_once(dataset, 500)
-    assert threading.active_count() == before
+    deadline = time.monotonic() + 20  # For the threads that read what the killed have said last.
+    while threading.active_count() > before or len([*Path("/proc/self/fd").iterdir()]) > handles:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -87,6 +87,17 @@ def test_open_files_are_raised_or_the_places_are_left_out(
         assert why == "{'Too many open files (ulimit -n raises the limit)'}"
 
 
+def test_a_commit_during_a_run_is_no_reason_to_refuse_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fictl.farm.connection.commit", lambda: "f" * 40)
+    both = [Place("here"), Place("far", launch=("env",))]
+    opened = open_all(both, lambda place: Greeting("cpu"))
+    close_all(opened)
+    assert opened[0].problem is None
+    assert "install the same commit there" in opened[1].why
+
+
 def test_a_limit_that_is_enough_stays() -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     allow_handles(0)

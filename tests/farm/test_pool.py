@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
@@ -86,3 +87,23 @@ def test_places_are_looked_at_now_and_then_and_not_for_each_result() -> None:
     found = simulate(50, 20_000, Habits(), tick=lambda found: ticks.append(1))
     assert found.keys_with(1) == 20_000
     assert 0 < len(ticks) < 5 * found.seconds + 3
+
+
+def test_the_memory_of_the_driver_does_not_grow_with_the_work() -> None:
+    """The results of the simulation, a byte for each task, are there from the start."""
+    used: list[int] = []
+    habits = Habits(dies=0.02, is_preempted=0.005, seconds=0.0001, bad_places=0.02)
+    tracemalloc.start()
+    try:
+        found = simulate(
+            100,
+            20_000,
+            habits,
+            batches=50,
+            tick=lambda found: used.append(tracemalloc.get_traced_memory()[0]),
+        )
+    finally:
+        tracemalloc.stop()
+    assert (found.keys_with(1), found.blamed) == (20_000, [])
+    assert len(used) > 3
+    assert max(used[len(used) // 2 :]) < max(used[1 : len(used) // 2 + 1]) + (1 << 20)
