@@ -36,17 +36,13 @@ class Exchange:
         if not missing:
             return
         self._send(Wanted(missing))
-        try:
-            # First all that comes over the pipe: its writer does not wait for a slow remote.
-            apart = [blob for blob in missing if not self._received(blob)]
-            late = [blob for blob in apart if not self._taken(blob)]
-            if late:
-                self._send(Wanted(tuple(late), by_pipe=True))
-            for blob in late:
-                self.blobs.receive(blob, self._frame)
-        except OSError as error:  # A full disk is the place's fault, not the work's.
-            what = f"a file of the request cannot be kept: {error.strerror}"
-            raise SetupError(what, f"make space in {farm_folder()}") from None
+        # First all that comes over the pipe: its writer does not wait for a slow remote.
+        apart = [blob for blob in missing if not _kept(blob, self._received)]
+        late = [blob for blob in apart if not _kept(blob, self._taken)]
+        if late:
+            self._send(Wanted(tuple(late), by_pipe=True))
+        if not all(_kept(blob, self._received) for blob in late):
+            raise FictlError("a file of the request did not come, though it was asked for twice")
 
     def give(self, path: Path) -> Blob:
         """Send a file, and return its name."""
@@ -88,3 +84,11 @@ class Exchange:
         if not isinstance(message, kinds):
             raise FictlError(f"{type(message).__name__} came instead of a file")
         return message
+
+
+def _kept(blob: Blob, receive: Callable[[Blob], bool]) -> bool:
+    try:
+        return receive(blob)
+    except OSError as error:  # A full disk is the place's fault, not the work's.
+        what = f"a file of {blob.size} bytes cannot be kept: {error.strerror}"
+        raise SetupError(what, f"make space in {farm_folder()}") from None

@@ -24,7 +24,7 @@ from tests.servers.old_s3 import OldS3
 from tests.servers.proxy import Proxy, proxy_of
 
 pytest.importorskip("obstore")
-URL = "s3://bucket/shared"
+URL = "s3://our-store/shared"
 SECRET = "a-secret-of-this-machine"
 
 
@@ -118,8 +118,8 @@ def test_the_pipe_carries_no_credentials_and_no_url(farm: Farm) -> None:
     farm.run()
     words = "\n".join(farm.lines)
     assert SECRET not in words
-    assert "s3://" not in words
-    assert "bucket" not in words
+    assert "s3://our" not in words
+    assert "our-store" not in words
 
 
 def test_what_is_there_is_not_sent_again(farm: Farm) -> None:
@@ -131,7 +131,7 @@ def test_what_is_there_is_not_sent_again(farm: Farm) -> None:
         assert digest
         assert relay.put(blob_of(source), source)
     blob = blob_of(source)
-    farm.server.objects[f"/bucket/shared/blobs/sha256/{blob.sha256[:2]}/{blob.sha256}"] = b"cut"
+    farm.server.objects[f"/our-store/shared/blobs/sha256/{blob.sha256[:2]}/{blob.sha256}"] = b"cut"
     _, again = relay_to(known_remotes())
     assert again is not None
     assert again.put(blob, source)
@@ -207,7 +207,7 @@ def test_the_drivers_own_remote_may_be_down(farm: Farm, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     "variables",
     [
-        {settings.REMOTE.name: "s3://bucket/other"},
+        {settings.REMOTE.name: "s3://our-store/other"},
         {settings.REMOTE.name: ""},
         {settings.REMOTE_MODE.name: "off"},
     ],
@@ -225,10 +225,10 @@ def test_who_only_reads_sends_nothing(farm: Farm, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_bucket_of_somebody_else_is_left_alone(farm: Farm) -> None:
-    farm.server.objects["/bucket/shared/theirs"] = b"x"
+    farm.server.objects["/our-store/shared/theirs"] = b"x"
     farm.run()
     assert farm.count("AtRemote") == 0
-    assert {*farm.server.objects} == {"/bucket/shared/theirs"}
+    assert {*farm.server.objects} == {"/our-store/shared/theirs"}
 
 
 def test_urls_are_compared_without_their_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
