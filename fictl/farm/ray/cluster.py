@@ -1,0 +1,143 @@
+"""The Ray cluster on this machine that `fictl farm up` started: its record, and its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from fictl.child.codec import Malformed, from_text
+from fictl.child.family import Member, descendants, member
+from fictl.errors import FictlError, SetupError, UsageError, shown
+from fictl.farm.blobs import farm_folder
+from fictl.paths import FARM, cache_root
+from fictl.process import ending
+from fictl.quantity import counted
+from fictl.removal import remove
+from fictl.user_file import read_text
+
+_RECORD = "cluster.json"
+_SUPERVISOR = "fictl.farm.ray.supervisor"
+_START_SECONDS = 300.0
+_END_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process; `began` tells it from a later one with its pid."""
+
+    pid: int
+    began: str
+
+    @property
+    def is_alive(self) -> bool:
+        now = member(self.pid)
+        return now is not None and now.began == self.began
+
+
+@dataclass(frozen=True)
+class LocalCluster:
+    """folder: what Ray writes, and the token. members: its processes, once they have started."""
+
+    address: str
+    folder: str
+    nodes: int
+    supervisor: Process
+    members: tuple[Process, ...] = ()
+
+    @property
+    def token_path(self) -> Path:
+        return Path(self.folder, "token")
+
+
+def require_ray() -> None:
+    """Refuse to go on without the package; this does not import it."""
+    if find_spec("ray") is None:
+        raise SetupError("places in a Ray cluster need the package ray, which is not installed", "pip install 'fictl[ray]'")
+
+
+def running() -> LocalCluster | None:
+    """Return the cluster that is up."""
+    cluster = _recorded()
+    return cluster if cluster is not None and cluster.supervisor.is_alive else None
+
+
+def variables_of(address: str) -> dict[str, str]:
+    """Return the variables with the token of a cluster, if this user has started it here."""
+    cluster = running()
+    if cluster is None or cluster.address != address:
+        return {}
+    return token_variables(read_text(cluster.token_path, largest=1 << 10))
+
+
+def token_variables(token: str) -> dict[str, str]:
+    return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token}
+
+
+def start(nodes: int) -> LocalCluster:
+    """Start a cluster, which lasts until `end`; one of as many nodes that is up is as good."""
+    require_ray()
+    cluster = running()
+    if cluster is not None:
+        if cluster.nodes != nodes:
+            count = counted(cluster.nodes, "node")
+            raise UsageError(f"a cluster of {count} is up at {cluster.address}", "fictl farm down")
+        return cluster
+    end()
+    argv = (sys.executable, "-m", _SUPERVISOR, str(nodes), str(farm_folder("ray") / _RECORD))
+    with subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
+    ) as supervisor:
+        assert supervisor.stdout is not None
+        answer = supervisor.stdout.readline().decode(errors="replace")
+        if not answer.startswith("{"):
+            how = answer.strip() or ending(supervisor.wait(_START_SECONDS))
+            end()
+            raise SetupError(f"no Ray cluster starts here: {shown(how)}")
+        return from_text(LocalCluster, answer)
+
+
+def end() -> LocalCluster | None:
+    """End the recorded cluster and remove what it wrote; None if there is none."""
+    cluster = _recorded()
+    if cluster is None:
+        return None
+    if cluster.supervisor.is_alive:
+        with suppress(OSError):
+            os.kill(cluster.supervisor.pid, signal.SIGTERM)
+        deadline = time.monotonic() + _END_SECONDS
+        while cluster.supervisor.is_alive and time.monotonic() < deadline:
+            time.sleep(0.05)
+    for process in [*_left(cluster)]:
+        process.signal(signal.SIGKILL)
+    remove(Path(cluster.folder))
+    _path().unlink(missing_ok=True)
+    return cluster
+
+
+def _left(cluster: LocalCluster) -> Iterator[Member]:
+    """Yield processes whose supervisor was killed, with all that they have started."""
+    for process in (cluster.supervisor, *cluster.members):
+        now = member(process.pid)
+        if now is not None and process.is_alive:
+            yield from descendants(process.pid)
+            yield now
+
+
+def _path() -> Path:
+    return cache_root().joinpath(*FARM, "ray", _RECORD)
+
+
+def _recorded() -> LocalCluster | None:
+    try:
+        return from_text(LocalCluster, read_text(_path(), largest=1 << 20))
+    except (OSError, ValueError, Malformed, FictlError):
+        return None
