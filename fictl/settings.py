@@ -111,6 +111,9 @@ LD_LIBRARY_PATH = Setting(
 CXX: Setting[tuple[str, ...]] = Setting(
     "CXX", "words", values.words, (), "the host C++ compiler; unset: g++, c++, clang++"
 )
+RAY_ADDRESS = Setting(
+    "RAY_ADDRESS", "text", str, "", "the Ray cluster of --on ray, as in 10.0.0.5:6379"
+)
 NVCC_LAUNCHER: Setting[tuple[str, ...]] = Setting(
     "FICTL_NVCC_LAUNCHER", "words", values.words, (), "put before nvcc, as in 'ccache'"
 )

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from fictl.child.requests import Answers, Requests
@@ -52,9 +53,9 @@ class _NotConnected(Exception):
 
 def _connected(address: str) -> tuple[Node, ...]:
     """Connect, and return the living nodes; a cluster that anybody can use is refused before."""
-    import ray
     from ray.exceptions import AuthenticationError, RayError
 
+    ray = _ray()
     try:
         hosts = _nodes_at(address)
     except AuthenticationError:
@@ -62,10 +63,14 @@ def _connected(address: str) -> tuple[Node, ...]:
         raise _NotConnected(what, f"set {VARIABLES}, as on its nodes") from None
     except (RayError, ValueError) as error:
         what = f"there is no head of a Ray cluster at {address}: {_first(error)}"
-        raise _NotConnected(what, "its port is that of `ray start --head`, 6379 by default") from None
+        raise _NotConnected(
+            what, "its port is that of `ray start --head`, 6379 by default"
+        ) from None
     routable = [host for host in (split(address)[0], *hosts) if not is_loopback(host)]
     if routable and _is_open(address):
-        what = f"the Ray cluster at {address} has no token: who reaches {routable[0]} runs code there"
+        what = (
+            f"the Ray cluster at {address} has no token: who reaches {routable[0]} runs code there"
+        )
         raise _NotConnected(what, f"set {VARIABLES} for its nodes and here, and start it again")
     if all(map(is_loopback, hosts)):
         _stay_on_loopback()
@@ -85,9 +90,8 @@ def _connected(address: str) -> tuple[Node, ...]:
 
 def _nodes_at(address: str) -> list[str]:
     """List the hosts of the nodes that the head knows; this sends and reads no pickles."""
-    from ray._raylet import GcsClient
-
-    found = GcsClient(address=address).get_all_node_info(timeout=_SECONDS)
+    raylet: Any = import_module("ray._raylet")
+    found = raylet.GcsClient(address=address).get_all_node_info(timeout=_SECONDS)
     return [node.node_manager_address for node in found.values() if not node.state]
 
 
@@ -162,10 +166,9 @@ class Bridge:
 
 
 def _hired(hire: Hire) -> Any:
-    import ray
-
     return (
-        ray.remote(Holder)
+        _ray()
+        .remote(Holder)
         .options(
             num_cpus=1,
             num_gpus=hire.gpus,
@@ -179,10 +182,14 @@ def _hired(hire: Hire) -> Any:
 
 
 def _dismiss(actor: Any) -> None:
+    if actor is not None:
+        _ray().kill(actor)
+
+
+def _ray() -> Any:
     import ray
 
-    if actor is not None:
-        ray.kill(actor)
+    return ray
 
 
 def _why(error: BaseException) -> str:

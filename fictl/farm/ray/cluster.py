@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -18,6 +17,7 @@ from fictl.child.codec import Malformed, from_text
 from fictl.child.family import Member, descendants, member
 from fictl.errors import FictlError, SetupError, UsageError, shown
 from fictl.farm.blobs import farm_folder
+from fictl.farm.ray.needs import SCHEME
 from fictl.paths import FARM, cache_root
 from fictl.process import ending
 from fictl.quantity import counted
@@ -26,7 +26,6 @@ from fictl.user_file import read_text
 
 _RECORD = "cluster.json"
 _SUPERVISOR = "fictl.farm.ray.supervisor"
-_START_SECONDS = 300.0
 _END_SECONDS = 10.0
 
 
@@ -54,6 +53,11 @@ class LocalCluster:
     members: tuple[Process, ...] = ()
 
     @property
+    def on(self) -> str:
+        """Return the `--on` with one place for each node, or for each GPU."""
+        return f"{SCHEME}{self.address}"
+
+    @property
     def token_path(self) -> Path:
         return Path(self.folder, "token")
 
@@ -61,12 +65,15 @@ class LocalCluster:
 def require_ray() -> None:
     """Refuse to go on without the package; this does not import it."""
     if find_spec("ray") is None:
-        raise SetupError("places in a Ray cluster need the package ray, which is not installed", "pip install 'fictl[ray]'")
+        raise SetupError(
+            "places in a Ray cluster need the package ray, which is not installed",
+            "pip install 'fictl[ray]'",
+        )
 
 
 def running() -> LocalCluster | None:
     """Return the cluster that is up."""
-    cluster = _recorded()
+    cluster = recorded()
     return cluster if cluster is not None and cluster.supervisor.is_alive else None
 
 
@@ -93,21 +100,27 @@ def start(nodes: int) -> LocalCluster:
         return cluster
     end()
     argv = (sys.executable, "-m", _SUPERVISOR, str(nodes), str(farm_folder("ray") / _RECORD))
-    with subprocess.Popen(
+    answer = _first_line(argv)
+    if not answer.startswith("{"):
+        end()
+        raise SetupError(f"no Ray cluster starts here: {shown(answer)}")
+    return from_text(LocalCluster, answer)
+
+
+def _first_line(argv: Sequence[str]) -> str:
+    """Start a supervisor, which stays; return what it prints, or how it ended."""
+    supervisor = subprocess.Popen(
         argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
-    ) as supervisor:
-        assert supervisor.stdout is not None
-        answer = supervisor.stdout.readline().decode(errors="replace")
-        if not answer.startswith("{"):
-            how = answer.strip() or ending(supervisor.wait(_START_SECONDS))
-            end()
-            raise SetupError(f"no Ray cluster starts here: {shown(how)}")
-        return from_text(LocalCluster, answer)
+    )
+    assert supervisor.stdout is not None
+    with supervisor.stdout as stdout:
+        line = stdout.readline().decode(errors="replace").strip()
+    return line or f"it ended with {ending(supervisor.wait(_END_SECONDS))}"
 
 
 def end() -> LocalCluster | None:
     """End the recorded cluster and remove what it wrote; None if there is none."""
-    cluster = _recorded()
+    cluster = recorded()
     if cluster is None:
         return None
     if cluster.supervisor.is_alive:
@@ -136,7 +149,8 @@ def _path() -> Path:
     return cache_root().joinpath(*FARM, "ray", _RECORD)
 
 
-def _recorded() -> LocalCluster | None:
+def recorded() -> LocalCluster | None:
+    """Return the cluster of the record, which may have been killed since."""
     try:
         return from_text(LocalCluster, read_text(_path(), largest=1 << 20))
     except (OSError, ValueError, Malformed, FictlError):

@@ -20,7 +20,7 @@ from fictl.child.lost import NotStarted
 from fictl.child.message import of_kind, to_line
 from fictl.child.session import Gone
 from fictl.errors import shown
-from fictl.farm.ray.cluster import variables_of
+from fictl.farm.ray.cluster import require_ray, variables_of
 from fictl.farm.ray.messages import Ask, Connected, Dismiss, Ended, Hire, Refused, Said
 from fictl.farm.ray.needs import ClusterNeeds, split
 
@@ -36,7 +36,10 @@ _VARIABLES = {
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
 }
+# A cluster that cannot be used is not tried again at once for each of its places.
+_REFUSED_SECONDS = 30.0
 _links: dict[str, Link] = {}
+_refused: dict[str, tuple[float, NotStarted]] = {}
 _one_at_a_time = threading.Lock()
 
 
@@ -50,16 +53,29 @@ class ActorGone(Gone):
 
 def link_to(address: str) -> Link:
     """Return the link to a cluster, a new one if there is none. NotStarted: it cannot be used."""
+    require_ray()
     with _one_at_a_time:
         link = _links.get(address)
         if link is None or link.has_ended:
-            link = _links[address] = Link(address)
+            link = _links[address] = _new_link(address)
         return link
+
+
+def _new_link(address: str) -> Link:
+    until, error = _refused.get(address, (0.0, None))
+    if error is not None and time.monotonic() < until:
+        raise error
+    try:
+        return Link(address)
+    except NotStarted as error:
+        _refused[address] = (time.monotonic() + _REFUSED_SECONDS, error)
+        raise
 
 
 def end_links() -> None:
     """End the bridges of this process, which end by themselves when it does."""
     with _one_at_a_time:
+        _refused.clear()
         while _links:
             _links.popitem()[1].close()
 
@@ -101,11 +117,11 @@ class Link:
             self._waiting[number] = answer
             why = self._why
         try:
-            if why:
-                raise Gone(why)
             self._send(Ask(number, key, method, text))
         except Gone as gone:
-            self._settle(number, ActorGone(why or gone.message))
+            why = why or gone.message
+        if why:
+            self._settle(number, ActorGone(why))
         return answer
 
     def dismiss(self, key: int) -> None:
@@ -170,5 +186,7 @@ def _knock(address: str) -> None:
     try:
         socket.create_connection(split(address), _CONNECT_SECONDS).close()
     except OSError as error:
-        what = f"nobody answers at {address}, where a Ray cluster should be: {error.strerror or error}"
+        what = (
+            f"nobody answers at {address}, where a Ray cluster should be: {error.strerror or error}"
+        )
         raise NotStarted(what, "`ray status`, run there, says whether it runs") from None

@@ -1,0 +1,5 @@
+"""The command line, called in this process."""
+
+from tests.cli.conftest import fictl
+
+__all__ = ["fictl"]
