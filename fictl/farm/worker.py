@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from fictl.child.family import descendants
 from fictl.child.message import Failed
 from fictl.child.requests import Answers, Requests
+from fictl.child.sure_signal import handle_surely
 from fictl.errors import FictlError
 from fictl.farm.exchange import Exchange
 from fictl.farm.facts import facts_of
@@ -48,7 +49,7 @@ _LAST_SECONDS = 2.5
 
 def main() -> int:
     worker = FarmWorker()
-    signal.signal(signal.SIGTERM, worker.terminated)
+    handle_surely(signal.SIGTERM, worker.terminated)
     try:
         worker.serve()
     except (KeyboardInterrupt, BrokenPipeError):
@@ -87,8 +88,7 @@ class FarmWorker:
                 self._answers.send(self._answer(request))
 
     def terminated(self, number: int, frame: object) -> None:
-        """Leave once: a second signal must not interrupt the closing of the judge."""
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        """Leave; a second signal does not interrupt the closing of the judge."""
         threading.Thread(target=_end_soon, daemon=True).start()
         end = SystemExit(128 + number)
         if self._answers.is_writing:
