@@ -16,9 +16,12 @@ from fictl.sharing_settings import (
     ARTIFACTS_DIR,
     ARTIFACTS_DOWNLOAD_THREADS,
     ARTIFACTS_REPOSITORY,
+    DATASET_PATH,
     GPU_LOCK_DIR,
     LOCKED,
     NO_DOWNLOAD,
+    PLACES,
+    RAY_ADDRESS,
     REMOTE,
     REMOTE_MODE,
     REMOTE_TIMEOUT,
@@ -29,8 +32,8 @@ from fictl.sharing_settings import (
 
 __all__ = ["CONFIG", "SETTINGS", "XDG_CONFIG_HOME", "Setting", "file_in_use", "unknown"]
 __all__ += ["ARTIFACTS_CHECKSUM_DISABLED", "ARTIFACTS_DIR", "ARTIFACTS_DOWNLOAD_THREADS"]
-__all__ += ["ARTIFACTS_REPOSITORY", "GPU_LOCK_DIR", "LOCKED"]
-__all__ += ["NO_DOWNLOAD", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
+__all__ += ["ARTIFACTS_REPOSITORY", "DATASET_PATH", "GPU_LOCK_DIR", "LOCKED", "NO_DOWNLOAD"]
+__all__ += ["PLACES", "RAY_ADDRESS", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
 __all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
 
 XDG_CACHE_HOME: Setting[Path | None] = Setting(
@@ -110,9 +113,6 @@ LD_LIBRARY_PATH = Setting(
 )
 CXX: Setting[tuple[str, ...]] = Setting(
     "CXX", "words", values.words, (), "the host C++ compiler; unset: g++, c++, clang++"
-)
-RAY_ADDRESS = Setting(
-    "RAY_ADDRESS", "text", str, "", "the Ray cluster of --on ray, as in 10.0.0.5:6379"
 )
 NVCC_LAUNCHER: Setting[tuple[str, ...]] = Setting(
     "FICTL_NVCC_LAUNCHER", "words", values.words, (), "put before nvcc, as in 'ccache'"
@@ -290,21 +290,6 @@ VALIDATE_INPUTS = Setting(
     values.boolean,
     False,
     "check every call against its trace: shapes, dtypes, constraints, what tensors hold",
-)
-PLACES: Setting[Path | None] = Setting(
-    "FICTL_PLACES",
-    "path",
-    values.path,
-    None,
-    "the file of places that the names of --on are looked up in",
-)
-DATASET_PATH = Setting(
-    "FICTL_DATASET_PATH",
-    "path",
-    values.path,
-    Path("~/.cache/flashinfer_bench/dataset"),
-    "the dataset that commands use where none is named",
-    also=("FIB_DATASET_PATH",),
 )
 AUTORELOAD = Setting(
     "FICTL_AUTORELOAD",

@@ -1,4 +1,5 @@
-"""Settings of what users and machines share: remotes, keys, artifacts, GPUs. Others read them
+"""Settings of what users and machines share: remotes, keys, artifacts, GPUs,
+places, datasets. Others read them
 from settings.py.
 """
 
@@ -95,4 +96,22 @@ GPU_LOCK_DIR: Setting[Path | None] = Setting(
     values.path,
     None,
     "where all users of the GPUs lock them; unset: /run/lock, or what else all can write",
+)
+PLACES: Setting[Path | None] = Setting(
+    "FICTL_PLACES",
+    "path",
+    values.path,
+    None,
+    "the file of places that the names of --on are looked up in",
+)
+RAY_ADDRESS = Setting(
+    "RAY_ADDRESS", "text", str, "", "the Ray cluster of --on ray, as in 10.0.0.5:6379"
+)
+DATASET_PATH = Setting(
+    "FICTL_DATASET_PATH",
+    "path",
+    values.path,
+    Path("~/.cache/flashinfer_bench/dataset"),
+    "the dataset that commands use where none is named",
+    also=("FIB_DATASET_PATH",),
 )

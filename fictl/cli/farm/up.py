@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from fictl.cli import console
+from fictl.cli.numbers import whole
 from fictl.cli.options import DryRun, Json
 from fictl.quantity import counted
 
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    nodes: Annotated[
-        int, typer.Option("-n", "--nodes", metavar="N", min=1, max=64, help="Number of nodes.")
-    ] = 1,
+    nodes: Annotated[int, whole("-n", "--nodes", low=1, high=64, help="Number of nodes.")] = 1,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:

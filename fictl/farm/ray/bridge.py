@@ -31,7 +31,7 @@ def main(words: Sequence[str]) -> int:
     if words[0] == _NODE:
         return _node(words[1:])
     if words[0] == _PROBE:
-        sys.stdout.write(f"{len(_nodes_at(words[1]))}\n")
+        _nodes_at(words[1])
         return 0
     return _bridge(words[0])
 
@@ -91,8 +91,8 @@ def _connected(address: str) -> tuple[Node, ...]:
 def _nodes_at(address: str) -> list[str]:
     """List the hosts of the nodes that the head knows; this sends and reads no pickles."""
     raylet: Any = import_module("ray._raylet")
-    found = raylet.GcsClient(address=address).get_all_node_info(timeout=_SECONDS)
-    return [node.node_manager_address for node in found.values() if not node.state]
+    nodes = raylet.GcsClient(address=address).get_all_node_info(timeout=_SECONDS)
+    return [node.node_manager_address for node in nodes.values() if not node.state]
 
 
 def _is_open(address: str) -> bool:

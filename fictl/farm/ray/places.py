@@ -48,15 +48,15 @@ def of_table(place: Place, table: dict[str, Any]) -> Iterator[Place]:
         raise InvalidValue(f"address is {shown(repr(address))}", EXAMPLE)
     needs = _needs(address_of(address or _address_set()), table.get("require", {}))
     labels = (*place.labels, needs.accelerator_type) if needs.accelerator_type else place.labels
-    made = replace(place, cluster=needs, labels=labels)
+    first = replace(place, cluster=needs, labels=labels)
     if "count" not in table:
-        yield made
+        yield first
         return
     count = table["count"]
     if type(count) is not int or not 0 < count <= _MOST:
         raise InvalidValue(f"count is {shown(repr(count))}", f"between 1 and {_MOST}")
     for number in range(count):
-        yield replace(made, name=f"{place.name}-{number}")
+        yield replace(first, name=f"{place.name}-{number}")
 
 
 def settled(place: Place, gpus: int) -> Place:

@@ -63,7 +63,7 @@ def main(words: Sequence[str]) -> int:
 
 
 class _NodeFailed(Exception):
-    """What `ray start` said."""
+    """The last line of `ray start`."""
 
 
 def _started(folder: Path, nodes: int, record: Path | None) -> LocalCluster:
