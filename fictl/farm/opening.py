@@ -41,15 +41,22 @@ def greeting_of(place: Place, device: str, wait: float | None = None) -> Greetin
 def open_all(
     places: Sequence[Place], greet: Greet, note: Callable[[str], object] = lambda text: None
 ) -> list[OpenPlace]:
-    """Start a worker at each place; the caller ends them, also after an interrupt."""
-    opened: list[OpenPlace] = []
-    with ThreadPoolExecutor(_AT_ONCE) as starts:
-        try:
-            opened.extend(starts.map(lambda place: _opened(place, greet(place), note), places))
-        except BaseException:
-            starts.shutdown(cancel_futures=True)
-            close_all(opened)
-            raise
+    """Start a worker at each place; the caller ends them. After an interrupt none is left."""
+    begun: list[Connection] = []
+    try:
+        with ThreadPoolExecutor(_AT_ONCE) as starts:
+            try:
+                tried = starts.map(lambda place: _opened(place, greet(place), note, begun), places)
+                opened = [*tried]
+            except BaseException:
+                starts.shutdown(wait=False, cancel_futures=True)
+                for connection in [*begun]:  # One may wait minutes for a machine.
+                    connection.interrupt()
+                raise
+    except BaseException:
+        for connection in begun:
+            connection.end()
+        raise
     return opened
 
 
@@ -58,11 +65,14 @@ def close_all(opened: Sequence[OpenPlace]) -> None:
         [*ends.map(_close, opened)]
 
 
-def _opened(place: Place, greeting: Greeting, note: Callable[[str], object]) -> OpenPlace:
+def _opened(
+    place: Place, greeting: Greeting, note: Callable[[str], object], begun: list[Connection]
+) -> OpenPlace:
     try:
         connection = Connection(place, note)
     except FictlError as error:
         return OpenPlace(place, problem=error)
+    begun.append(connection)
     try:
         ready = connection.greet(greeting)
     except (FictlError, ValueError) as error:

@@ -28,6 +28,12 @@ class TriedCluster:
             self._cluster = self._started()
         return self._cluster
 
+    def some(self) -> LocalCluster:
+        """A cluster that may lack nodes which a test has killed."""
+        if self._cluster is None or not self._cluster.supervisor.is_alive:
+            return self.whole()
+        return self._cluster
+
     def close(self) -> None:
         self._cluster = None
         if self._supervisor is not None:
@@ -66,6 +72,15 @@ def kill(pids: list[int]) -> None:
     assert pids
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
+
+
+def open_to_all(folder: Path, port: int) -> subprocess.Popen[bytes]:
+    """Start a head without a token, which other machines could reach; it leads its group."""
+    argv = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", f"--port={port}"]
+    argv += ["--num-cpus=1", "--include-dashboard=false", "--include-log-monitor=false"]
+    argv += ["--disable-usage-stats", "--object-store-memory=100000000"]
+    variables = {**os.environ, "RAY_TMPDIR": str(folder), "RAY_AUTH_MODE": "disabled"}
+    return subprocess.Popen(argv, env=variables, stdout=subprocess.DEVNULL, start_new_session=True)
 
 
 def listening_hosts(pids: list[int]) -> set[str]:

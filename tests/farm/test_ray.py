@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import subprocess
+import sys
+import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,14 +27,23 @@ from fictl.dataset.summary import Summary
 from fictl.farm.line import Greeting
 from fictl.farm.opening import close_all, open_all
 from fictl.farm.place import Place
-from fictl.farm.ray.cluster import LocalCluster
+from fictl.farm.places_file import places_of
+from fictl.farm.ray.cluster import LocalCluster, recorded
 from fictl.farm.ray.link import end_links, link_to
 from fictl.farm.ray.needs import ClusterNeeds
 from fictl.jit import load
 from fictl.trace import TraceSet
 from tests.dataset.samples import definition, saved, solution, workload
 
-from .ray_cluster import TriedCluster, kill, listening_hosts, processes, table, token_of
+from .ray_cluster import (
+    TriedCluster,
+    kill,
+    listening_hosts,
+    open_to_all,
+    processes,
+    table,
+    token_of,
+)
 
 pytest.importorskip("ray", reason="needs ray (pip install 'fictl[ray]')")
 
@@ -183,26 +198,119 @@ def test_another_token_or_none_is_refused(
     assert "RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or" in caught.value.hint
 
 
+_DRIVER = """
+import sys
+from pathlib import Path
+from fictl.dataset.run_jobs import run_dataset
+from fictl.dataset.run_options import RunOptions
+run_dataset(Path(sys.argv[1]), RunOptions(device="cpu", on=sys.argv[2], flags={flags!r}))
+"""
+
+
+def test_a_killed_driver_leaves_no_worker(
+    cluster: LocalCluster, dataset: TraceSet, on: Path
+) -> None:
+    slow = "import time\ndef run(x):\n    time.sleep(0.5)\n    return x.clone()\n"
+    dataset.add_solution(solution("slow", "d", code=slow))
+    argv = [sys.executable, "-c", _DRIVER.format(flags=FLAGS), str(dataset.root), str(on)]
+    with subprocess.Popen(argv, start_new_session=True) as driver:
+        while not [*dataset.root.rglob("traces/**/*.jsonl")]:
+            assert driver.poll() is None
+            time.sleep(0.05)
+        driver.kill()
+    deadline = time.monotonic() + 10  # 3 s, on a busy machine.
+    while processes(cluster, "fictl.farm.worker"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def test_a_killed_raylet_loses_nothing(cluster: LocalCluster, dataset: TraceSet, on: Path) -> None:
     deeds = {2: lambda: kill(processes(cluster, "raylet_socket_name")[1:2])}
     assert holds_all(dataset, run(dataset, on, At(deeds)))
 
 
 def test_without_the_head_other_places_go_on(
-    cluster: LocalCluster, dataset: TraceSet, on: Path, tmp_path: Path
+    tried: TriedCluster, dataset: TraceSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    cluster = tried.some()
+    for name, value in token_of(cluster).items():
+        monkeypatch.setenv(name, value)
     here = 'variables = { FICTL_WORKSPACE_BASE = "%s" }\n' % (tmp_path / "far")
     far = '[[place]]\nname = "far"\nlaunch = ["env"]\n' + here
-    on.write_text(on.read_text() + far)
-    deeds = {2: lambda: kill(processes(cluster, "gcs_server")[:1])}
-    summary = run(dataset, on, At(deeds))
-    assert holds_all(dataset, summary)
+    on = tmp_path / "places.toml"
+    on.write_text(table(cluster, tmp_path / "there", count=1) + far)
+    deeds = {2: lambda: kill(processes(cluster, "gcs_server"))}
+    assert holds_all(dataset, run(dataset, on, At(deeds)))
+    end_links()
 
 
 def test_who_ends_takes_the_cluster_along(tried: TriedCluster) -> None:
-    whole = tried.whole()
+    cluster = tried.some()
     tried.close()
-    assert not any(process.is_alive for process in whole.members)
-    assert not os.path.exists(whole.folder)
-    with socket.socket() as closed, pytest.raises(OSError):
-        closed.connect(("127.0.0.1", int(whole.address.rpartition(":")[2])))
+    assert not any(process.is_alive for process in cluster.members)
+    assert not os.path.exists(cluster.folder)
+
+
+def test_a_cluster_that_anybody_can_use_is_refused(
+    fictl, short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, port = _routable_host(), _free_port()
+    head = open_to_all(short_folder, port)
+    try:
+        assert head.wait(120) == 0
+        monkeypatch.setenv("RAY_AUTH_MODE", "token")  # A token here is none there.
+        monkeypatch.setenv("RAY_AUTH_TOKEN", "0" * 64)
+        answer = fictl("farm", "check", f"ray://{host}:{port}", "--device", "emu")
+        assert answer.code == 3
+        assert f"the Ray cluster at {host}:{port} has no token" in answer.err
+        assert "set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH" in answer.err
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(head.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder for sockets, whose paths have at most 107 bytes."""
+    with tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _routable_host() -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # Nothing is sent.
+        except OSError:
+            pytest.skip("this machine has the loopback interface alone")
+        return str(probe.getsockname()[0])
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("", 0))
+        return int(free.getsockname()[1])
+
+
+def test_a_cluster_is_up_until_it_is_taken_down(fictl, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "no Ray cluster" in fictl("farm", "down").out
+    up = fictl("farm", "up", "--json")
+    try:
+        assert up.code == 0, up.err
+        on = up.document["data"]["on"]
+        assert on in fictl("farm", "up").out
+        assert fictl("farm", "up", "-n", "2").code == 2
+        monkeypatch.setenv("HOME", str(Path(up.document["data"]["token_path"]).parent))
+        text = fictl("farm", "init", "--ray", on, "--dry-run", "--json").document["data"]["text"]
+        path = Path("places.toml")
+        path.write_text(text)
+        (place,) = [place for place in places_of("./places.toml", "cuda") if place.cluster]
+        assert place.cluster == ClusterNeeds(on.removeprefix("ray://"), gpus=0)
+        assert fictl("farm", "down", "--dry-run").code == 0
+        cluster = recorded()
+        assert cluster is not None
+        os.kill(cluster.supervisor.pid, signal.SIGKILL)  # Its processes are ended all the same.
+    finally:
+        end_links()
+        assert "ended 1 node" in fictl("farm", "down").out
+    assert not any(process.is_alive for process in cluster.members)
+    assert not os.path.exists(cluster.folder)

@@ -19,7 +19,6 @@ from fictl.errors import FictlError, SetupError, UsageError, shown
 from fictl.farm.blobs import farm_folder
 from fictl.farm.ray.needs import SCHEME
 from fictl.paths import FARM, cache_root
-from fictl.process import ending
 from fictl.quantity import counted
 from fictl.removal import remove
 from fictl.user_file import read_text
@@ -108,14 +107,17 @@ def start(nodes: int) -> LocalCluster:
 
 
 def _first_line(argv: Sequence[str]) -> str:
-    """Start a supervisor, which stays; return what it prints, or how it ended."""
-    supervisor = subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
-    )
-    assert supervisor.stdout is not None
-    with supervisor.stdout as stdout:
-        line = stdout.readline().decode(errors="replace").strip()
-    return line or f"it ended with {ending(supervisor.wait(_END_SECONDS))}"
+    """Start a supervisor, which leaves this process's family; return what it prints."""
+    with subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as supervisor:
+        assert supervisor.stdout is not None
+        line = supervisor.stdout.readline().decode(errors="replace").strip()
+    return line or "its supervisor ended at once"
 
 
 def end() -> LocalCluster | None:

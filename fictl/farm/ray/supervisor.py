@@ -31,6 +31,7 @@ from fictl.paths import write_atomic
 from fictl.removal import remove
 
 _NODE_SECONDS = 120.0
+_LONGEST_ABOVE = 30
 _STORE_BYTES = 100 << 20
 _BRIDGE = "fictl.farm.ray.bridge"
 # Why no memory monitor: it kills workers for memory that others of the machine have taken.
@@ -39,19 +40,21 @@ _VARIABLES = {"RAY_memory_monitor_refresh_ms": "0", "RAY_USAGE_STATS_ENABLED": "
 
 def main(words: Sequence[str]) -> int:
     nodes, record = int(words[0]), Path(words[1]) if words[1:] else None
+    if record is not None and os.fork():
+        return 0  # Who has started this process need not wait for it.
     signal.signal(signal.SIGTERM, _terminated)
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     if record is None:
         threading.Thread(target=_end_with_stdin, daemon=True).start()
-    folder = Path(tempfile.mkdtemp(prefix="fictl-"))
+    folder = Path(tempfile.mkdtemp(prefix="fictl-", dir=_above()))
     try:
         cluster = _started(folder, nodes, record)
         _answer(to_text(cluster))
         while True:
             os.waitpid(-1, 0)
     except ChildProcessError:
-        return 0
-    except _NodeFailed as error:
+        return 0  # All nodes have ended.
+    except (_NodeFailed, OSError, subprocess.SubprocessError) as error:
         _answer(str(error))
         return 1
     finally:
@@ -103,6 +106,12 @@ def _start_node(cluster: LocalCluster, number: int, gpus: int, variables: dict[s
     if done.returncode:
         lines = done.stdout.decode(errors="replace").strip().splitlines()
         raise _NodeFailed(lines[-1] if lines else f"exit code {done.returncode}")
+
+
+def _above() -> str:
+    """Return a folder for temporary files; Ray's sockets in it have at most 107 bytes of path."""
+    usual = tempfile.gettempdir()
+    return usual if len(usual) <= _LONGEST_ABOVE else "/tmp"
 
 
 def _write(record: Path | None, cluster: LocalCluster) -> None:
