@@ -195,7 +195,7 @@ def test_another_token_or_none_is_refused(
         monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     with pytest.raises(NotStarted, match="does not accept this token") as caught:
         link_to(cluster.address)
-    assert "RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or" in caught.value.hint
+    assert "RAY_AUTH_MODE to token, and RAY_AUTH_TOKEN or" in caught.value.hint
 
 
 _DRIVER = """
@@ -263,7 +263,7 @@ def test_a_cluster_that_anybody_can_use_is_refused(
         answer = fictl("farm", "check", f"ray://{host}:{port}", "--device", "emu")
         assert answer.code == 3
         assert f"the Ray cluster at {host}:{port} has no token" in answer.err
-        assert "set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH" in answer.err
+        assert "set RAY_AUTH_MODE to token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH" in answer.err
     finally:
         with suppress(ProcessLookupError):
             os.killpg(head.pid, signal.SIGKILL)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fictl.errors import InvalidValue, shown
 
 SCHEME = "ray://"
-VARIABLES = "RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH"
+VARIABLES = "RAY_AUTH_MODE to token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH"
 _ADDRESS = re.compile(r"(?!-)[\w.-]{1,253}:\d{1,5}|\[[\da-fA-F:.]{2,45}\]:\d{1,5}")
 
 

@@ -111,7 +111,7 @@ def _start_node(cluster: LocalCluster, number: int, gpus: int, variables: dict[s
 def _above() -> str:
     """Return a folder for temporary files; Ray's sockets in it have at most 107 bytes of path."""
     usual = tempfile.gettempdir()
-    return usual if len(usual) <= _LONGEST_ABOVE else "/tmp"
+    return usual if len(usual) <= _LONGEST_ABOVE else "/tmp"  # noqa: S108  (mkdtemp)
 
 
 def _write(record: Path | None, cluster: LocalCluster) -> None:
