@@ -291,7 +291,7 @@ def _free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def test_a_cluster_is_up_until_it_is_taken_down(fictl, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_is_up_until_it_is_taken_down(fictl, tmp_path: Path) -> None:
     assert "no Ray cluster" in fictl("farm", "down").out
     up = fictl("farm", "up", "--json")
     try:
@@ -299,11 +299,10 @@ def test_a_cluster_is_up_until_it_is_taken_down(fictl, monkeypatch: pytest.Monke
         on = up.document["data"]["on"]
         assert on in fictl("farm", "up").out
         assert fictl("farm", "up", "-n", "2").code == 2
-        monkeypatch.setenv("HOME", str(Path(up.document["data"]["token_path"]).parent))
         text = fictl("farm", "init", "--ray", on, "--dry-run", "--json").document["data"]["text"]
-        path = Path("places.toml")
+        path = tmp_path / "places.toml"
         path.write_text(text)
-        (place,) = [place for place in places_of("./places.toml", "cuda") if place.cluster]
+        (place,) = [place for place in places_of(str(path), "cuda") if place.cluster]
         assert place.cluster == ClusterNeeds(on.removeprefix("ray://"), gpus=0)
         assert fictl("farm", "down", "--dry-run").code == 0
         cluster = recorded()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 START_SECONDS = 120.0
 _STALL_SECONDS = 60.0
 _END_SECONDS = 15.0
+_PAUSE_SECONDS = 0.5
 
 
 def start(place: Place, variables: Mapping[str, str], words: IO[bytes]) -> RayWorker:
@@ -37,9 +38,9 @@ class RayWorker:
     def __init__(self, link: Link, place: Place, words: IO[bytes]) -> None:
         assert place.cluster is not None
         self._link, self._needs, self._words = link, place.cluster, words
-        self._key = link.hire(place.cluster)
-        spec = {"python": place.python, "variables": {**place.variables}}
-        self._started = link.ask(self._key, "start", json.dumps(spec))
+        self._spec = json.dumps({"python": place.python, "variables": {**place.variables}})
+        self._patience = time.monotonic() + START_SECONDS
+        self._hire()
         self._reading: Future[str] | None = None
         self._read = bytearray()
         self._searched = 0
@@ -55,7 +56,7 @@ class RayWorker:
     def write_line(self, line: str) -> None:
         """Write the line once the actor has a worker; raise Gone or Late."""
         try:
-            self._started.result(START_SECONDS)
+            self._wait_for_start(self._patience)
             why = self._link.ask(self._key, "write", line).result(_STALL_SECONDS)
         except NotYet:
             raise Late(f"it has read nothing for {_STALL_SECONDS:g} s") from None
@@ -65,7 +66,7 @@ class RayWorker:
     def next_line(self, deadline: float) -> str | None:
         try:
             while (line := self._whole_line()) is None:
-                self._started.result(_until(deadline))
+                self._wait_for_start(deadline)
                 self._reading = self._reading or self._link.ask(self._key, "read")
                 part = self._reading.result(_until(deadline))
                 self._reading = self._link.ask(self._key, "read") if part else self._reading
@@ -75,10 +76,11 @@ class RayWorker:
         except NotYet:
             return None
         except ActorGone as gone:
-            return self._gone(gone)
+            return to_line(Leaving()) if gone.is_preempted else ""
         return line
 
     def terminate(self) -> None:
+        self._patience = 0.0
         if self._started.done():
             self._link.ask(self._key, "terminate")
         else:
@@ -95,6 +97,23 @@ class RayWorker:
             self._link.dismiss(self._key)
             self._words.close()
         return self._end
+
+    def _hire(self) -> None:
+        self._key = self._link.hire(self._needs)
+        self._started = self._link.ask(self._key, "start", self._spec)
+
+    def _wait_for_start(self, deadline: float) -> None:
+        """Wait until the worker runs; a cluster may send it to a node that is dead already."""
+        while True:
+            try:
+                self._started.result(_until(deadline))
+            except ActorGone as gone:
+                if not gone.is_node or time.monotonic() > self._patience:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+                self._hire()
+            else:
+                return
 
     def _closed(self) -> str:
         if not self._started.done():
@@ -127,12 +146,6 @@ class RayWorker:
         if self._searched > LONGEST:
             raise TooLong(f"a line of more than {LONGEST >> 20} MiB")
         return None
-
-    def _gone(self, gone: ActorGone) -> str:
-        if gone.is_preempted:
-            return to_line(Leaving())
-        self._say(gone.message)
-        return ""
 
     def _say(self, text: str) -> None:
         with suppress(OSError, ValueError):

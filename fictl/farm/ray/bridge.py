@@ -62,7 +62,7 @@ def _connected(address: str) -> tuple[Node, ...]:
         what = f"the Ray cluster at {address} does not accept this token, or there is none"
         raise _NotConnected(what, f"set {VARIABLES}, as on its nodes") from None
     except (RayError, ValueError) as error:
-        what = f"there is no head of a Ray cluster at {address}: {_first(error)}"
+        what = f"there is no head of a Ray cluster at {address}: {_shortly(error)}"
         raise _NotConnected(
             what, "its port is that of `ray start --head`, 6379 by default"
         ) from None
@@ -82,7 +82,7 @@ def _connected(address: str) -> tuple[Node, ...]:
             namespace="fictl",
         )
     except Exception as error:
-        what = f"the Ray cluster at {address} cannot be used: {_first(error)}"
+        what = f"the Ray cluster at {address} cannot be used: {_shortly(error)}"
         hint = "this machine is one of its nodes, and has the Ray and Python of the others"
         raise _NotConnected(what, hint) from None
     return tuple(Node(n["NodeManagerAddress"], n["Resources"]) for n in ray.nodes() if n["Alive"])
@@ -156,7 +156,7 @@ class Bridge:
         if error is None:
             self._answers.send(Said(number, str(future.result())))
         else:
-            self._answers.send(Ended(number, _why(error), getattr(error, "preempted", False)))
+            self._answers.send(_ended(number, error))
 
     def _leave(self) -> None:
         """End all actors, as nobody waits for them; Ray would take longer."""
@@ -192,15 +192,22 @@ def _ray() -> Any:
     return ray
 
 
-def _why(error: BaseException) -> str:
-    """Return the line of Ray's report that has the reason."""
+def _ended(number: int, error: BaseException) -> Ended:
+    """Find the reason in Ray's report, which is many lines."""
+    from ray.exceptions import ActorUnavailableError, RayActorError
+
+    if isinstance(error, ActorUnavailableError):
+        return Ended(number, "its node does not answer", is_node=True)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reasons = [line for line in lines if "because" in line or "Error: " in line]
-    return (reasons or lines or [type(error).__name__])[-1][:300]
+    why = (reasons or lines or [type(error).__name__])[-1].partition(". ")[0][:300]
+    if not isinstance(error, RayActorError):
+        return Ended(number, why)
+    return Ended(number, why, error.preempted, not error.actor_init_failed and "node" in why)
 
 
-def _first(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+def _shortly(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
 
 
 if __name__ == "__main__":

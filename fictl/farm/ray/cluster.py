@@ -128,14 +128,20 @@ def end() -> LocalCluster | None:
     if cluster.supervisor.is_alive:
         with suppress(OSError):
             os.kill(cluster.supervisor.pid, signal.SIGTERM)
-        deadline = time.monotonic() + _END_SECONDS
-        while cluster.supervisor.is_alive and time.monotonic() < deadline:
-            time.sleep(0.05)
-    for process in [*_left(cluster)]:
+        _wait_for([cluster.supervisor])
+    left = [*_left(cluster)]
+    for process in left:
         process.signal(signal.SIGKILL)
+    _wait_for([Process(process.pid, process.began) for process in left])
     remove(Path(cluster.folder))
     _path().unlink(missing_ok=True)
     return cluster
+
+
+def _wait_for(processes: Sequence[Process]) -> None:
+    deadline = time.monotonic() + _END_SECONDS
+    while any(process.is_alive for process in processes) and time.monotonic() < deadline:
+        time.sleep(0.05)
 
 
 def _left(cluster: LocalCluster) -> Iterator[Member]:

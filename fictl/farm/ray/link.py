@@ -30,7 +30,9 @@ _CONNECT_SECONDS = 5.0
 _FIRST = {kind.__name__: kind for kind in (Connected, Refused)}
 _LATER = {kind.__name__: kind for kind in (Said, Ended)}
 # What Ray does not need to say, or to send: log lines of others, statistics, copies of folders.
+# And after how many seconds without a head it ends: places are missed within 15.
 _VARIABLES = {
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "15",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
     "RAY_DEDUP_LOGS": "0",
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
@@ -44,11 +46,11 @@ _one_at_a_time = threading.Lock()
 
 
 class ActorGone(Gone):
-    """The actor has ended, or the bridge has."""
+    """The actor has ended, or the bridge has; see Ended."""
 
-    def __init__(self, why: str, is_preempted: bool = False) -> None:
+    def __init__(self, why: str, is_preempted: bool = False, is_node: bool = False) -> None:
         super().__init__(why)
-        self.is_preempted = is_preempted
+        self.is_preempted, self.is_node = is_preempted, is_node
 
 
 def link_to(address: str) -> Link:
@@ -159,7 +161,7 @@ class Link:
                 if isinstance(answer, Said):
                     self._settle(answer.number, answer.text)
                 else:
-                    gone = ActorGone(answer.why, answer.is_preempted)
+                    gone = ActorGone(answer.why, answer.is_preempted, answer.is_node)
                     self._settle(answer.number, gone)
         except (ValueError, OSError) as error:
             self._why = f"the connection to the Ray cluster sent {error}"

@@ -62,8 +62,12 @@ class Said:
 
 @dataclass(frozen=True)
 class Ended:
-    """The actor has ended, or never began. is_preempted: the cluster took its node away."""
+    """The actor has ended, or never began.
+
+    is_preempted: the cluster took its node away. is_node: its node, or the way there, has failed.
+    """
 
     number: int
     why: str
     is_preempted: bool = False
+    is_node: bool = False
