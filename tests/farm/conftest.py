@@ -1,5 +1,19 @@
-"""The command line, called in this process."""
+"""Fixtures of places: a server of ssh, and the command line, called in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
 
 from tests.cli.conftest import fictl
+from tests.servers.sshd import Sshd, running_sshd
 
 __all__ = ["fictl"]
+
+
+@pytest.fixture(scope="session")
+def ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    """An ssh server on the loopback interface, once for all tests of places behind one."""
+    with running_sshd(tmp_path_factory.mktemp("ssh")) as server:
+        yield server
