@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fictl.farm.place import Place
 
 START_SECONDS = 120.0
-_STALL_SECONDS = 60.0
+_STALL_SECONDS = 30.0
 _END_SECONDS = 15.0
 _PAUSE_SECONDS = 0.5
 
@@ -33,7 +33,10 @@ def start(place: Place, variables: Mapping[str, str], words: IO[bytes]) -> RayWo
 
 
 class RayWorker:
-    """The worker behind an actor; its stderr goes to `words`."""
+    """The worker behind an actor; its stderr goes to `words`.
+
+    heard: the time of its last output, which may be a part of a line.
+    """
 
     def __init__(self, link: Link, place: Place, words: IO[bytes]) -> None:
         assert place.cluster is not None
@@ -44,6 +47,7 @@ class RayWorker:
         self._reading: Future[str] | None = None
         self._read = bytearray()
         self._searched = 0
+        self.heard = time.monotonic()
         self._end = ""
 
     @property
@@ -134,6 +138,7 @@ class RayWorker:
                 self._words.flush()
         else:
             self._read += data
+            self.heard = time.monotonic()
 
     def _whole_line(self) -> str | None:
         while (end := self._read.find(b"\n", self._searched)) >= 0:

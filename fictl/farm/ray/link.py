@@ -39,7 +39,7 @@ _VARIABLES = {
     "RAY_USAGE_STATS_ENABLED": "0",
 }
 # A cluster that cannot be used is not tried again at once for each of its places.
-_REFUSED_SECONDS = 30.0
+_REFUSED_SECONDS = 1.0
 _links: dict[str, Link] = {}
 _refused: dict[str, tuple[float, NotStarted]] = {}
 _one_at_a_time = threading.Lock()
