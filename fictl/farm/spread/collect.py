@@ -66,7 +66,7 @@ def _of(result: CommandResult) -> list[BuiltModule]:
     try:
         with readable(result):
             if not isinstance(result.data, list):
-                raise TypeError("it is no list of builds")
+                raise TypeError("it is not a list of builds")
             rows = [_Row.read(data) for data in result.data]
     except FictlError as error:
         return [_failed(result, error)]
