@@ -20,6 +20,7 @@ from fictl.sharing_settings import (
     LOCKED,
     NO_DOWNLOAD,
     PLACES,
+    RAY_ADDRESS,
     REMOTE,
     REMOTE_MODE,
     REMOTE_TIMEOUT,
@@ -31,7 +32,7 @@ from fictl.sharing_settings import (
 __all__ = ["CONFIG", "SETTINGS", "XDG_CONFIG_HOME", "Setting", "file_in_use", "unknown"]
 __all__ += ["ARTIFACTS_CHECKSUM_DISABLED", "ARTIFACTS_DIR", "ARTIFACTS_DOWNLOAD_THREADS"]
 __all__ += ["ARTIFACTS_REPOSITORY", "GPU_LOCK_DIR", "LOCKED", "NO_DOWNLOAD", "PLACES"]
-__all__ += ["REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
+__all__ += ["RAY_ADDRESS", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
 __all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
 
 XDG_CACHE_HOME: Setting[Path | None] = Setting(

@@ -103,3 +103,6 @@ PLACES: Setting[Path | None] = Setting(
     None,
     "the file of places that the names of --on are looked up in",
 )
+RAY_ADDRESS = Setting(
+    "RAY_ADDRESS", "text", str, "", "the Ray cluster of --on ray, as in 10.0.0.5:6379"
+)

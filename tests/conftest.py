@@ -31,7 +31,7 @@ os.environ.setdefault(settings.EMU_SCHEDULE.name, "random")
 # Projects of their own: tests copy them, and run there what they have.
 _PROJECTS = ("hostile", "planted", "stray", "tiny", "tuned")
 collect_ignore = ["scaffold/golden", *(f"{name}_project" for name in _PROJECTS)]
-_FOREIGN = ("CONDA_PREFIX", "CUDA_HOME", "CXX", "MAX_JOBS")
+_FOREIGN = ("CONDA_PREFIX", "CUDA_HOME", "CXX", "MAX_JOBS", "RAY_ADDRESS")
 _USERS_CACHE = os.environ.get(settings.WORKSPACE_BASE.name, "")
 
 

@@ -137,7 +137,7 @@ def test_what_fictl_imports_is_a_dependency_of_a_plain_install_or_an_extra(dist:
     needed, extra = requirements(next(dist.glob("*.whl")))
     assert needed <= imported_by_fictl()  # Nothing is installed that nothing uses.
     missing = imported_by_fictl() - needed - BROUGHT
-    assert missing == {"cryptography", "obstore", "triton"}
+    assert missing == {"cryptography", "obstore", "ray", "triton"}
     assert missing <= extra
 
 

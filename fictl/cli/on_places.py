@@ -52,7 +52,7 @@ def spread_ops(
     from fictl.farm.spread.project_files import project_files
     from fictl.farm.spread.spread import spread
 
-    places = places_of(on, device or settings.DEVICE.get())
+    places = places_of(on, device or settings.DEVICE.get(), runs=bool(device))
     given = [*_given(context, _NOT_PASSED_ON | {*own}), *words]
     asked = context.params.get("ops") or ()
     jobs = [

@@ -74,7 +74,7 @@ On = Annotated[
     typer.Option(
         "--on",
         metavar="PLACES",
-        help="Places to work at: local, ssh:gpu1,gpu2, a file, or names of places in FICTL_PLACES; "
+        help="Places: local, ssh:gpu1,gpu2, ray://host:port, a file, or names in FICTL_PLACES; "
         "local,… adds this machine.",
         show_default=False,
     ),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.farm.ray.tables import cluster_tables
 from fictl.farm.ssh_config import HOST, hosts_in
 from fictl.gpu_lock.visible import gpu_names
 from fictl.toolchain import visible_gpus
@@ -22,18 +23,23 @@ _HEAD = """\
 #   python    a Python that has this fictl; default: the path of the one here
 #   gpu       as in CUDA_VISIBLE_DEVICES
 #   labels    words that --hardware and --on accept
+#   engine    "ray", with address, count and require: places in a Ray cluster
 """
 _MODEL = re.compile(r"\b[A-Z]{1,2}\d{2,3}[A-Z]?\b")
 
 
-def first_file(ssh: Sequence[str], config: Path | None = None) -> str:
-    """Return the text of the file; hosts that `ssh` does not name are commented out."""
+def first_file(ssh: Sequence[str], config: Path | None = None, ray: str = "") -> str:
+    """Return the text of the file; hosts that `ssh` does not name are commented out.
+
+    ray: the address of a running cluster.
+    """
     known = hosts_in(config or Path("~/.ssh/config").expanduser())
     unknown = [host for host in ssh if not HOST.fullmatch(host)]
     if unknown:
         raise UsageError(f"--ssh: {unknown[0]!r} is not a host", "as in --ssh gpu1,gpu2")
     parts = [_HEAD, *_here()]
     parts += [_of_host(host) for host in ssh]
+    parts += cluster_tables(ray) if ray else []
     others = [host for host in known if host not in ssh]
     parts += [_commented(_of_host(host)) for host in others]
     return "\n".join(parts)

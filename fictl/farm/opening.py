@@ -48,16 +48,23 @@ def greeting_of(
 def open_all(
     places: Sequence[Place], greet: Greet, note: Callable[[str], object] = lambda text: None
 ) -> list[OpenPlace]:
-    """Start a worker at each place; the caller ends them, also after an interrupt."""
-    opened: list[OpenPlace] = []
+    """Start a worker at each place; the caller ends them. After an interrupt none is left."""
+    begun: list[Connection] = []
     allow_handles(len(places))
-    with ThreadPoolExecutor(_AT_ONCE) as starts:
-        try:
-            opened.extend(starts.map(lambda place: _opened(place, greet(place), note), places))
-        except BaseException:
-            starts.shutdown(cancel_futures=True)
-            close_all(opened)
-            raise
+    try:
+        with ThreadPoolExecutor(_AT_ONCE) as starts:
+            try:
+                tried = starts.map(lambda place: _opened(place, greet(place), note, begun), places)
+                opened = [*tried]
+            except BaseException:
+                starts.shutdown(wait=False, cancel_futures=True)
+                for connection in [*begun]:  # One may wait minutes for a machine.
+                    connection.interrupt()
+                raise
+    except BaseException:
+        for connection in begun:
+            connection.end()
+        raise
     return opened
 
 
@@ -66,13 +73,16 @@ def close_all(opened: Sequence[OpenPlace]) -> None:
         [*ends.map(_close, opened)]
 
 
-def _opened(place: Place, greeting: Greeting, note: Callable[[str], object]) -> OpenPlace:
+def _opened(
+    place: Place, greeting: Greeting, note: Callable[[str], object], begun: list[Connection]
+) -> OpenPlace:
     try:
         connection = Connection(place, note)
     except FictlError as error:
         return OpenPlace(place, problem=error)
     except OSError as error:
         return OpenPlace(place, problem=_problem(error))
+    begun.append(connection)
     try:
         ready = connection.greet(greeting)
     except (FictlError, OSError, ValueError) as error:

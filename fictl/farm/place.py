@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from fictl import settings
 from fictl.errors import SetupError, UsageError
+from fictl.farm.ray.needs import ClusterNeeds
 from fictl.gpu_lock.hold import held
 from fictl.gpu_lock.visible import LockedGpu, gpu_names, named
 from fictl.judge.hardware import hardware_name
@@ -25,6 +26,7 @@ class Place:
     gpu: locked by this process during use, if the place is on this machine.
     hardware: as in `environment.hardware`; empty if unknown.
     runs: false for a place that compiles only.
+    cluster: what it needs of which Ray cluster, if its engine is ray.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Place:
     python: str = ""
     labels: tuple[str, ...] = ()
     engine: str = "command"
+    cluster: ClusterNeeds | None = None
 
     @property
     def is_here(self) -> bool:

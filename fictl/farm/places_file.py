@@ -13,6 +13,7 @@ from fictl.errors import InvalidValue, UsageError, shown, unreadable
 from fictl.farm.engine import ENGINES
 from fictl.farm.place import Place, places_here
 from fictl.farm.ranges import expanded
+from fictl.farm.ray import places as ray
 from fictl.toml_text import TomlError, parse_toml
 from fictl.user_file import read_text
 
@@ -27,27 +28,34 @@ _HOST = re.compile(r"(?!-)[\w@.:-]+")
 _GPU = re.compile(r"[\w,./-]*")
 _PYTHON = re.compile(r"(?!-)[^\0\n]+")
 _KEYS = ("name", "launch", "python", "gpu", "labels", "engine", "variables")
+_NOT_OF_RAY = ("launch", "gpu")
 _EXAMPLE = '--on ssh:gpu1,gpu2, --on local, or a file: name = "gpu1", launch = ["ssh", "gpu1"]'
 
 
-def places_of(on: str, device: str) -> tuple[Place, ...]:
-    """Return the places of an `--on`: `local`, `ssh:HOSTS`, a file, or names of places in the file
-    of FICTL_PLACES, all of them if empty; `local,` may stand before any of these.
+def places_of(on: str, device: str, runs: bool = True) -> tuple[Place, ...]:
+    """Return the places of an `--on`: `local`, `ssh:HOSTS`, `ray://HOST:PORT`, a file, or names of
+    places in the file of FICTL_PLACES, all of them if empty; `local,` may stand before any of
+    these.
+
+    runs: the work is done on the device; else a compiler is enough.
     """
     here, _, others = on.partition(",")
     if here == LOCAL:
-        both = [*places_here(device), *(places_of(others, device) if others else ())]
+        both = [*places_here(device), *(places_of(others, device, runs) if others else ())]
         _refuse_twins(both)
         return tuple(both)
+    gpus = int(runs and device.partition(":")[0] == "cuda")
     kind, _, rest = on.partition(":")
     if kind == SSH and rest:
         places = [place for text in expanded(rest) for place in _of_hosts(text)]
+    elif ray.is_ray(on):
+        places = [*ray.of_option(on, gpus)]
     elif on.endswith(".toml") or "/" in on:
         places = [*places_in(Path(on))]
     else:
         places = [*_chosen(on)]
     _refuse_twins(places)
-    return tuple(places)
+    return tuple(ray.settled(place, gpus) for place in places)
 
 
 def places_in(path: Path) -> Iterator[Place]:
@@ -65,7 +73,7 @@ def places_in(path: Path) -> Iterator[Place]:
     for number, table in enumerate(tables, 1):
         try:
             for filled in expanded(table):
-                yield _place(filled)
+                yield from _places(filled)
         except InvalidValue as error:
             raise UsageError(f"{path}: place {number}: {error.message}", error.hint) from None
 
@@ -100,11 +108,23 @@ def _of_hosts(hosts: str) -> Iterator[Place]:
         yield _place({"name": place, "launch": [*SSH_COMMAND, host], "gpu": gpu, "python": python})
 
 
+def _places(table: dict[str, Any]) -> Iterator[Place]:
+    if not isinstance(table, dict) or table.get("engine") != ray.RAY:
+        yield _place(table)
+        return
+    unfit = [key for key in _NOT_OF_RAY if key in table]
+    if unfit:
+        raise InvalidValue(f"{unfit[0]} is not for places of Ray, which has its own", _EXAMPLE)
+    own = {key: value for key, value in table.items() if key not in ray.KEYS}
+    yield from ray.of_table(_place({"name": ray.RAY, **own}), table)
+
+
 def _place(table: dict[str, Any]) -> Place:
     """Check one table, so that nothing in it can be taken for an option or another command."""
     unknown = [key for key in table if key not in _KEYS]
     if unknown:
-        raise InvalidValue(f"{shown(unknown[0])} is not known", f"there are {', '.join(_KEYS)}")
+        known = ", ".join((*_KEYS, *ray.KEYS))
+        raise InvalidValue(f"{shown(unknown[0])} is not known here", f"there are {known}")
     variables = _variables(table)
     return Place(
         name=_text(table, "name", _NAME),

@@ -1,10 +1,15 @@
+"""Fixtures of places: a server of ssh, and the command line, called in this process."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
 
+from tests.cli.conftest import fictl
 from tests.servers.sshd import Sshd, running_sshd
+
+__all__ = ["fictl"]
 
 
 @pytest.fixture(scope="session")

@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from fictl.child.family import descendants
 from fictl.farm.handles import allow_handles
 from fictl.farm.line import Greeting
 from fictl.farm.opening import close_all, open_all
 from fictl.farm.place import Place
 
 from .fake_worker import fake_worker
+from .scripts import script
 
 
 def handles() -> int:
@@ -102,3 +104,23 @@ def test_a_limit_that_is_enough_stays() -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     allow_handles(0)
     assert resource.getrlimit(resource.RLIMIT_NOFILE) == before
+
+
+def test_an_interrupt_waits_for_no_place_that_is_still_to_come(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    code = f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(300)\n"
+    slow = Place("slow", python=script(tmp_path, code))
+
+    def greet(place: Place) -> Greeting:
+        if place is slow:
+            return Greeting("cpu")
+        while not begun.exists():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    before = len(descendants(os.getpid()))
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        open_all([Place("interrupted"), slow], greet)
+    assert time.monotonic() - start < 100
+    assert len(descendants(os.getpid())) == before

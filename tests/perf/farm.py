@@ -1,16 +1,27 @@
-"""The scheduler of places, with simulated ones: a million tasks, and what it costs to hand them on."""
+"""The scheduler of places, with simulated ones: a million tasks, and what it costs to hand them on;
+and the way to a worker in a Ray cluster.
+"""
 
 from __future__ import annotations
 
+import os
 import queue
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
-from sample import Pair, timed
+from fictl.farm.connection import Connection
+from fictl.farm.line import Greeting, HoldGpu, JobStarted
+from fictl.farm.place import Place
+from fictl.farm.ray.link import end_links
+from fictl.farm.ray.needs import ClusterNeeds
+from fictl.judge.config import EvalConfig
+from sample import Pair, interleave, timed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "farm"))
 
+from ray_cluster import TriedCluster, token_of
 from simulation import Found, Habits, simulate, without_pauses
 
 _TASKS, _PLACES = 1_000_000, 1_000
@@ -62,5 +73,48 @@ def _resident_mib() -> int:
     return int(line.split()[1]) // 1024
 
 
+_MOST_OVERHEAD_S = 0.05
+_DOCUMENT = "x" * 20_000  # A definition, or a solution.
+_EVALUATIONS = 50
+
+
+def over_ray() -> Pair:
+    """Seconds that the messages of an evaluation take by Ray more than by a pipe, in those it may."""
+    cluster = TriedCluster(1)
+    try:
+        whole = cluster.whole()
+        os.environ.update(token_of(whole))
+        there = Place("there", engine="ray", cluster=ClusterNeeds(whole.address, gpus=0))
+        with tempfile.TemporaryDirectory() as folder:
+            job = JobStarted(True, EvalConfig(device="cpu"), _DOCUMENT, _DOCUMENT, Path(folder))
+            far, near = _greeted(there), _greeted(Place("here"))
+            try:
+                pair = interleave(lambda: _messages(far, job), lambda: _messages(near, job), 9)
+            finally:
+                far.end()
+                near.end()
+    finally:
+        end_links()
+        cluster.close()
+    more = (pair.ours - pair.yardstick) / _EVALUATIONS
+    return Pair(more, _MOST_OVERHEAD_S, more / _MOST_OVERHEAD_S)
+
+
+def _greeted(place: Place) -> Connection:
+    connection = Connection(place)
+    connection.greet(Greeting("cpu"))
+    return connection
+
+
+def _messages(connection: Connection, job: JobStarted) -> float:
+    def send_and_ask() -> None:
+        for _ in range(_EVALUATIONS):
+            connection.send(job)
+            connection.ask(HoldGpu(), 60.0)
+
+    return timed(send_and_ask)
+
+
 if __name__ == "__main__":
     print(large())
+    print(over_ray())

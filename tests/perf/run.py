@@ -129,6 +129,7 @@ def emulated_builds() -> Iterator[Row]:
 
 def scheduling() -> Iterator[Row]:
     yield row("1M tasks, 1,000 places", HANDS, farm.large(), 40.0)
+    yield row("evaluation's messages by Ray", "50 ms", farm.over_ray(), 1.0)
 
 
 def at_places() -> Iterator[Row]:

@@ -1,3 +1,3 @@
 """Places of other machines: try them, list them, see what runs."""
 
-COMMANDS = ("check", "init", "status")
+COMMANDS = ("check", "init", "status", "up", "down")

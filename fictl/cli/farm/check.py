@@ -22,7 +22,7 @@ def command(
         str,
         typer.Argument(
             metavar="PLACES",
-            help="As --on: local, ssh:gpu1,gpu2, a file, or names; default: all of FICTL_PLACES.",
+            help="As --on: local, ssh:gpu1,gpu2, ray://host:port, a file, or names; default: all of FICTL_PLACES.",
             show_default=False,
         ),
     ] = "",

@@ -28,15 +28,24 @@ def command(
             show_default=False,
         ),
     ] = "",
+    ray: Annotated[
+        str,
+        typer.Option(
+            "--ray",
+            metavar="HOST:PORT",
+            help="A running Ray cluster, whose GPUs are added by their kinds.",
+            show_default=False,
+        ),
+    ] = "",
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Write a file of places: the GPUs of this machine, and hosts that ssh knows."""
+    """Write a file of places: the GPUs of this machine, hosts that ssh knows, a Ray cluster."""
     from fictl.farm.first_file import first_file
     from fictl.user_file import write_text
 
     hosts = [name.strip() for name in ssh.split(",") if name.strip()]
-    text = first_file(hosts)
+    text = first_file(hosts, ray=ray)
     if dry_run:
         console.show(console.Result({"file": str(out), "text": text}, text.rstrip("\n")))
         return

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from fictl.child.session import Transport
     from fictl.farm.place import Place
 
-ENGINES = ("command",)
+ENGINES = ("command", "ray")
 
 
 class Worker(Protocol):

@@ -71,6 +71,10 @@ _CALLS = {
     "trust add": "somebody nothing --dry-run",
     "trust remove": "somebody --dry-run",
     "skills install": "--dry-run",
+    "farm check": "documents/nothing.toml",
+    "farm init": "--dry-run",
+    "farm up": "--dry-run",
+    "farm down": "--dry-run",
 }
 # They take seconds, or run others: their options are the others', or none.
 _LEFT_OUT = {"doctor", "demo"}
@@ -86,6 +90,7 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "--threshold": ("0", "-1%", "100%", "nan", "inf%", "1%%", "%", "１%", "1e400", "one"),
     "--max-size": ("-1G", "1X", "G", "nan", "inf", "１G", "1e9", "9" * 400 + "T"),
     "--older-than": ("-1d", "1", "1y", "d", "nand", "infd", "１d", "9" * 400 + "w"),
+    "--ray": ("host", "host:99999", "a b:1", "auto", "-x:1", "http://host:1", "host:１"),
     "--checks": ("nope", "layout,nope", "Layout2"),
     "--kind": ("elementwisee", "../x", "kind"),
     "--schedule": ("sideways", "random-", "random-x", "random-１", "forward,reverse"),
