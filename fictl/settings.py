@@ -352,6 +352,13 @@ JOB = Setting(
     "what the processes of one job share, as launchers set it",
     also=("OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID"),
 )
+RANK_TIMEOUT = Setting(
+    "FICTL_RANK_TIMEOUT",
+    "int",
+    values.whole(1, 86400),
+    60,
+    "seconds that a rank waits in a collective until fictl names the rank that did not call it",
+)
 SOURCE_DATE_EPOCH: Setting[int | None] = Setting(
     "SOURCE_DATE_EPOCH",
     "int",

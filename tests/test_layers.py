@@ -32,7 +32,7 @@ LAYERS = [
         "jit",
     },
     {"op"},
-    {"builds", "case", "gpu_lock", "report", "plot"},
+    {"builds", "case", "gpu_lock", "ranks", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
     | {"replay", "inspect", "watch", "debug", "judge", "farm", "dataset"},
     {"cli"},
