@@ -22,6 +22,8 @@ class Environment:
 
     before, after: states of the GPU (fictl.timing.gpu_state); None without a GPU.
     ceilings: bytes/s and FLOP/s, measured in the same run.
+    gpus: those of several ranks, and the slowest link between two of them, as `GPUs 0, 1 (NV18)`.
+    ranks: states of the GPUs of several ranks, after the run.
     warnings: text for readers.
     """
 
@@ -35,6 +37,8 @@ class Environment:
     before: Mapping[str, Any] | None = None
     after: Mapping[str, Any] | None = None
     ceilings: Mapping[str, float] | None = None
+    gpus: str = ""
+    ranks: tuple[Mapping[str, Any] | None, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property

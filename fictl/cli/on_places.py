@@ -36,10 +36,11 @@ def spread_ops(
     keeps: tuple[str, ...] = (),
     variables: Mapping[str, str] | None = None,
     quiet: bool = False,
+    gpus: int = 0,
 ) -> SpreadResults:
     """Run the command for each op at one of the places.
 
-    own: parameters that this machine handles. words: more arguments. device: see spread.
+    own: parameters that this machine handles. words: more arguments. device, gpus: see spread.
     variables: more environment variables.
     """
     from fictl.farm.places_file import places_of
@@ -52,7 +53,7 @@ def spread_ops(
     what = f"{' '.join(command)} of {counted(len(jobs), 'op')}"
     with project_files(folders) as files, _Progress(quiet) as observer:
         project = replace(files, variables={**files.variables, **(variables or {})})
-        return spread(jobs, places, project, device, what, observer)
+        return spread(jobs, places, project, device, what, observer, gpus)
 
 
 def refuse_with_on(context: typer.Context, names: Collection[str]) -> None:

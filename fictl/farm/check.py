@@ -38,7 +38,7 @@ def check_places(
     places: Sequence[Place], device: str, untrusted: bool = False
 ) -> list[CheckedPlace]:
     """Start each place once; ask it for what decides whether it can work."""
-    opened = open_all(places, lambda place: Greeting(device, checks=True))
+    opened = open_all(places, lambda place: Greeting(device, checks=True, gpus=place.gpu_count))
     close_all(opened)
     return [_checked(one, untrusted) for one in opened]
 

@@ -39,8 +39,9 @@ def facts_of(greeting: Greeting) -> Ready:
         cores=usable_cores(),
         free_bytes=_free(),
         kernels=kernels_digest(),
+        gpus=len(visible()) if greeting.device == "cuda" else 0,
         **(_gpu() if greeting.device == "cuda" else {}),
-        **(_checked(greeting.device) if greeting.checks else {}),
+        **(_checked(greeting) if greeting.checks else {}),
     )
 
 
@@ -55,9 +56,9 @@ def kernels_digest() -> str:
     return digest.hexdigest()
 
 
-def _checked(device: str) -> dict[str, str]:
+def _checked(greeting: Greeting) -> dict[str, str]:
     """Return what `fictl farm check` shows besides."""
-    return {"sandbox": _sandbox(), "nvcc": _nvcc(), "holder": _holder(device)}
+    return {"sandbox": _sandbox(), "nvcc": _nvcc(), "holder": _holder(greeting)}
 
 
 def _sandbox() -> str:
@@ -79,9 +80,9 @@ def _nvcc() -> str:
     return nvcc.release if nvcc else ""
 
 
-def _holder(device: str) -> str:
-    """Name who holds the GPU now."""
-    gpus = visible()[:1] if device == "cuda" else ()
+def _holder(greeting: Greeting) -> str:
+    """Name who holds a GPU of the place now."""
+    gpus = visible()[: greeting.gpus] if greeting.device == "cuda" else ()
     try:
         with held(gpus, wait=0.0):
             return ""

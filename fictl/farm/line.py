@@ -22,7 +22,8 @@ FRAME_BYTES = 1 << 20
 class Greeting:
     """The first request of a run; the process answers Ready before it gets any work.
 
-    holds: it locks the GPU on its own machine, and waits for it at most `wait` seconds.
+    holds: it locks the GPU on its own machine, and waits for it at most `wait` seconds; as many as
+    the place has, which are `gpus`.
     checks: the answer also has what takes a moment to find out.
     """
 
@@ -30,6 +31,7 @@ class Greeting:
     holds: bool = False
     wait: float | None = None
     checks: bool = False
+    gpus: int = 1
     protocol: int = PROTOCOL
 
 
@@ -37,7 +39,7 @@ class Greeting:
 class Ready:
     """The facts of a place. `hardware` is empty where it sees no GPU and needs one.
 
-    kernels: the hash of the shipped ops. sandbox, nvcc, holder (of the GPU's lock): if asked for.
+    gpus: how many its processes see. kernels: the hash of the shipped ops. sandbox, nvcc, holder (of the GPU's lock): if asked for.
     """
 
     protocol: int
@@ -58,6 +60,7 @@ class Ready:
     nvcc: str = ""
     holder: str = ""
     kernels: str = ""
+    gpus: int = 0
 
 
 @dataclass(frozen=True)

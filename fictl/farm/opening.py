@@ -35,7 +35,7 @@ class OpenPlace:
 
 def greeting_of(place: Place, device: str, wait: float | None = None) -> Greeting:
     """Greet a worker; it locks its GPU, unless this process does."""
-    return Greeting(device, holds=place.gpu is None, wait=wait)
+    return Greeting(device, holds=place.gpu is None, wait=wait, gpus=place.gpu_count)
 
 
 def open_all(

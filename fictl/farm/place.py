@@ -41,6 +41,12 @@ class Place:
         """Tell whether its processes see this machine's files."""
         return not self.launch and self.engine == "command"
 
+    @property
+    def gpu_count(self) -> int:
+        """Return how many GPUs it names; one where it names none, as then it uses the first."""
+        names = self.variables.get(settings.CUDA_VISIBLE_DEVICES.name, "")
+        return max(1, len([name for name in names.split(",") if name.strip()]))
+
     def is_a(self, kind: str) -> bool:
         """Tell whether its hardware or one of its labels is `kind`, as in H200 or 9.0a."""
         wanted = kind.lower().replace(" ", "_")

@@ -23,6 +23,8 @@ RECORDED = {
     "TORCH_NCCL_ASYNC_ERROR_HANDLING": "3",
     # The witness reads the recorder itself; files of it would be written to /tmp.
     "TORCH_NCCL_DUMP_ON_TIMEOUT": "0",
+    # A store whose rank has ended is a page of C++ frames for each of the others.
+    "TORCH_CPP_LOG_LEVEL": "ERROR",
 }
 
 

@@ -33,7 +33,10 @@ _LINGER_SECONDS = 0.3
 _MOST_CALLS = 64
 _ASKED, _HEARD, _TOLD = "witness/asked", "witness/heard", "witness/told"
 # Errors of the main thread that another rank may have caused.
-_OF_OTHERS = ("gloo", "nccl", "timed out", "connection closed", "connection reset", "broken pipe")
+_OF_OTHERS = (
+    *("timed out", "connection closed", "connection reset", "connection refused", "broken pipe"),
+    *("remote process exited", "communicator was aborted"),
+)
 
 # Where a rank is in these says less than who called them.
 _LIBRARIES = (

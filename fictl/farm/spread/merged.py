@@ -83,4 +83,6 @@ def _tests(data: dict[str, Any]) -> TestReport:
         )
         for test in data["tests"]
     )
-    return TestReport(tests, float(data["seconds"]), str(data["device"]), tuple(data["schedules"]))
+    schedules = tuple(map(str, data["schedules"]))
+    gpus = str(data.get("gpus", ""))
+    return TestReport(tests, float(data["seconds"]), str(data["device"]), schedules, gpus)

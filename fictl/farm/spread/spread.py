@@ -21,6 +21,7 @@ from fictl.farm.spread.command_job import CommandJob, CommandResult, SpreadResul
 from fictl.farm.spread.observer import SpreadObserver
 from fictl.farm.station import Station
 from fictl.farm.task_queue import Batch, TaskQueue
+from fictl.quantity import counted
 
 
 def spread(
@@ -30,13 +31,14 @@ def spread(
     device: str = "",
     what: str = "commands",
     observer: SpreadObserver | None = None,
+    gpus: int = 0,
 ) -> SpreadResults:
     """Run every job at one place that can. Raises SetupError if no place can be used.
 
-    device: what the places need; empty where a compiler is enough.
+    device: what the places need; empty where a compiler is enough. gpus: how many, on device cuda.
     """
-    run = _Spread(jobs, project, Greeting(device), what, observer or SpreadObserver())
-    return run.at(places)
+    greeting = Greeting(device, gpus=gpus if device == "cuda" else 0)
+    return _Spread(jobs, project, greeting, what, observer or SpreadObserver()).at(places)
 
 
 class _Spread:
@@ -79,7 +81,7 @@ class _Spread:
         """Start all places; leave out those that cannot, or that have other shipped ops."""
         here = kernels_digest()
         opened = [
-            _with_same_kernels(one, here)
+            _with_gpus(_with_same_kernels(one, here), self._greeting.gpus)
             for one in open_all(places, lambda place: self._greeting, self._observer.note)
         ]
         for one in opened:
@@ -117,6 +119,17 @@ class _Spread:
         left = len(self._tasks.place_names)
         self._observer.places(busy, left, len(self._stations))
         self._status.update(len(self._results), busy, left, len(self._stations))
+
+
+def _with_gpus(one: OpenPlace, count: int) -> OpenPlace:
+    """Refuse a place with fewer GPUs than the ranks of a job need."""
+    if one.ready is None or one.problem is not None or one.ready.gpus >= count:
+        return one
+    problem = NotStarted(
+        f"it has {counted(one.ready.gpus, 'GPU')}, and {count} are needed",
+        'gpu = "0,1" gives a place two',
+    )
+    return replace(one, problem=problem)
 
 
 def _with_same_kernels(one: OpenPlace, here: str) -> OpenPlace:

@@ -138,3 +138,13 @@ def test_warnings_come_before_the_numbers() -> None:
 def test_rates_of_the_host_are_not_shown() -> None:
     assert "GB/s" in shown(row())
     assert "GB/s" not in shown(row(timer="host"), device="emu", before=None, after=None)
+
+
+def test_rows_of_several_ranks_have_their_bandwidth() -> None:
+    environment = replace(ENVIRONMENT, gpus="GPUs 0, 1 (NV18)")
+    together = row(1e-3, ranks=2, collective="all_gather", message=400_000_000, timer="events")
+    text = shown(BenchReport(environment, (together,)))
+    assert "H200 · GPUs 0, 1 (NV18) · 1980 MHz · 2 ranks, the slowest · events" in text
+    assert "algorithm GB/s" in text
+    assert "bus GB/s" in text
+    assert "  400 " in " ".join(text.split()).replace(" ", "  ")
