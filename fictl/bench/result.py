@@ -51,6 +51,15 @@ class Environment:
         """Return the clock of the SMs after the run, when they were busy."""
         return (self.after or self.before or {}).get("sm_mhz")
 
+    @property
+    def clocks(self) -> dict[str, Any]:
+        """Return the calibration of the place: its clocks under load, what slowed it down, and the
+        rates that it reached in the same run.
+        """
+        state = self.after or self.before or {}
+        names = ("sm_mhz", "max_sm_mhz", "mem_mhz", "throttled")
+        return {**{name: state.get(name) for name in names}, "ceilings": self.ceilings}
+
 
 @dataclass(frozen=True)
 class BenchReport:

@@ -90,7 +90,7 @@ def _spread(
     """Bench each op at one of the places, its baselines beside it."""
     from fictl import settings
     from fictl.cli._bench.table import show_report
-    from fictl.farm.spread.merged import benches, errors_of
+    from fictl.farm.spread.merged import benches, differing_clocks, errors_of
 
     device = settings.DEVICE.get()
     if request.file is not None:
@@ -112,9 +112,12 @@ def _spread(
         for one in placed:
             out.print(f"[bold]{one.place}[/]")
             show_report(out, one.report, (), verbose)
+        if differing:
+            out.print(f"! clocked differently: {differing}", markup=False, soft_wrap=True)
         for error in errors:
             console.problem(error)
 
+    differing = differing_clocks(placed)
     codes = [one.report.exit_code for one in placed] + [error.exit_code for error in errors]
     rows = [row for one in placed for row in one.to_dict()["rows"]]
     environments = {one.place: one.to_dict()["environment"] for one in placed}

@@ -81,7 +81,7 @@ class _Spread:
         """Start all places; leave out those that cannot, or that have other shipped ops."""
         here = kernels_digest()
         opened = [
-            _with_gpus(_with_same_kernels(one, here), self._greeting.gpus)
+            with_gpus(_with_same_kernels(one, here), self._greeting.gpus)
             for one in open_all(places, lambda place: self._greeting, self._observer.note)
         ]
         for one in opened:
@@ -121,7 +121,7 @@ class _Spread:
         self._status.update(len(self._results), busy, left, len(self._stations))
 
 
-def _with_gpus(one: OpenPlace, count: int) -> OpenPlace:
+def with_gpus(one: OpenPlace, count: int) -> OpenPlace:
     """Refuse a place with fewer GPUs than the ranks of a job need."""
     if one.ready is None or one.problem is not None or one.ready.gpus >= count:
         return one

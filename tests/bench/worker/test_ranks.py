@@ -65,12 +65,12 @@ def test_a_rank_that_dies_is_named() -> None:
 
 
 def test_an_op_of_one_process_is_not_benched_by_ranks(hostile) -> None:
-    with pytest.raises(UsageError, match="is called by one process; ranks\\(\\) in its bench.py"):
+    with pytest.raises(UsageError, match=r"is called by one process; ranks\(\) in its bench.py"):
         measured(str(hostile))
 
 
 def test_an_op_of_ranks_is_not_benched_by_one_process() -> None:
-    with pytest.raises(UsageError, match="is called by several ranks; fictl bench .* --gpus 2"):
+    with pytest.raises(UsageError, match=r"is called by several ranks; fictl bench .* --gpus 2"):
         measured("right", gpus=0)
 
 
