@@ -16,7 +16,16 @@ ROOT = Path(__file__).resolve().parents[1]
 # Imports go one way: a part of fictl sees the parts above its layer, and the siblings named here.
 LAYERS = [
     {"arch", "child", "dtype", "errors", "lazy", "log", "paths", "private_folder", "process"}
-    | {"project_file", "quantity", "redact", "removal", "rooted", "sealed", "syntax"}
+    | {
+        "project_file",
+        "quantity",
+        "rank_settings",
+        "redact",
+        "removal",
+        "rooted",
+        "sealed",
+        "syntax",
+    }
     | {"setting", "settings", "settings_file", "setting_values", "sharing_settings"}
     | {"toml_text", "user_file", "version"},
     {

@@ -34,7 +34,7 @@ _FACTORS: Mapping[str, Callable[[int], float]] = {
 
 @dataclass(frozen=True)
 class Ranks:
-    """What `ranks()` of a bench.py returns: its op is called by several ranks together.
+    """A declaration, returned by `ranks()` of a bench.py: several ranks call its op together.
 
     collective: the one whose bandwidth it is compared with.
     of: the tensor whose bytes are the message; default: the largest one. It is a rank's whole one:
@@ -68,9 +68,9 @@ def declared_ranks(bench: ModuleType, function: str) -> Ranks | None:
     declared = getattr(bench, "ranks", None)
     if declared is None:
         return None
-    found = declared(function) if inspect.signature(declared).parameters else declared()
-    if found is not None and not isinstance(found, Ranks):
+    result = declared(function) if inspect.signature(declared).parameters else declared()
+    if result is not None and not isinstance(result, Ranks):
         raise UsageError(
-            f"ranks() of {bench.__name__} returns {found!r}", 'it returns Ranks("all_reduce")'
+            f"ranks() of {bench.__name__} returns {result!r}", 'it returns Ranks("all_reduce")'
         )
-    return found
+    return result

@@ -47,7 +47,7 @@ def spread_ops(
     from fictl.farm.spread.project_files import project_files
     from fictl.farm.spread.spread import spread
 
-    places = places_of(on, device or settings.DEVICE.get())
+    places = places_of(on, device or settings.DEVICE.get(), max(1, gpus))
     given = [*_given(context, _NOT_PASSED_ON | {*own}), *words]
     jobs = [_job(folder, command, given, keeps) for folder in folders]
     what = f"{' '.join(command)} of {counted(len(jobs), 'op')}"

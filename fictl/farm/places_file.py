@@ -30,13 +30,13 @@ _KEYS = ("name", "launch", "python", "gpu", "labels", "engine", "variables")
 _EXAMPLE = '--on ssh:gpu1,gpu2, --on local, or a file: name = "gpu1", launch = ["ssh", "gpu1"]'
 
 
-def places_of(on: str, device: str) -> tuple[Place, ...]:
+def places_of(on: str, device: str, ranks: int = 1) -> tuple[Place, ...]:
     """Return the places of an `--on`: `local`, `ssh:HOSTS`, a file, or names of places in the file
-    of FICTL_PLACES, all of them if empty.
+    of FICTL_PLACES, all of them if empty. ranks: how many GPUs a place of this machine gets.
     """
     kind, _, rest = on.partition(":")
     if on == LOCAL:
-        return places_here(device)
+        return places_here(device, ranks=ranks)
     if kind == SSH and rest:
         places = [place for text in expanded(rest) for place in _of_hosts(text)]
     elif on.endswith(".toml") or "/" in on:

@@ -47,7 +47,7 @@ _LIBRARIES = (
 
 
 class Witness:
-    """Watches the calls of this rank. `found` is told the verdict, by one rank for all.
+    """Watches the calls of this rank. `tell` gets the verdict, on one rank for all.
 
     store: a connection of its own, as the main thread may wait in another.
     seconds: how long a call may wait for the other ranks.
@@ -55,9 +55,9 @@ class Witness:
     """
 
     def __init__(
-        self, here: Rank, store: Any, seconds: float, found: Callable[[Verdict], object]
+        self, here: Rank, store: Any, seconds: float, tell: Callable[[Verdict], object]
     ) -> None:
-        self._here, self._store, self._seconds, self._found = here, store, seconds, found
+        self._here, self._store, self._seconds, self._tell = here, store, seconds, tell
         self._since = time.time_ns()
         self._done = threading.Event()
         self._asking = threading.Lock()
@@ -130,7 +130,7 @@ class Witness:
         verdict = self._ask(call)
         self._stored(lambda store: store.set(_TOLD, to_text(verdict)))
         time.sleep(_LINGER_SECONDS)
-        self._found(verdict)
+        self._tell(verdict)
 
     def _overdue(self) -> CollectiveCall | None:
         """Return the first call that waits for too long, or for a rank that has ended."""

@@ -53,6 +53,14 @@ def test_each_gpu_is_a_slot(two_gpus: None, monkeypatch: pytest.MonkeyPatch) -> 
     assert hardware_of("cuda", ["1"]) == ("NVIDIA_B200",)
 
 
+def test_ranks_get_places_of_several_gpus(two_gpus: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    (both,) = places_here("cuda", ranks=2)
+    assert (both.name, both.gpu, both.gpu_count) == ("0,1", None, 2)
+    with pytest.raises(SetupError, match="there are 2 GPUs here, and 3 are needed"):
+        places_here("cuda", ranks=3)
+
+
 def test_gpus_are_called_as_this_process_sees_them(
     two_gpus: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,17 +32,17 @@ def ranked(folder: OpFolder, names: Iterable[str], options: BenchOptions) -> Ite
     """Yield the cases of those functions that several ranks call together."""
     bench = folder.load("bench")
     declared = {name: declared_ranks(bench, name) for name in names}
-    together = [name for name, found in declared.items() if found is not None]
+    together = [name for name, entry in declared.items() if entry is not None]
     if not together:
         raise NoCase(
             f"{folder} is called by one process", "ranks() in its bench.py declares another"
         )
     for subject, case, contenders in of_folder(folder, together, options):
-        found = declared[subject.function]
-        assert found is not None
-        own = _for_ranks(case, found, options.gpus)
-        message = _message(subject, own, found)
-        yield RankedCase(subject, own, tuple(contenders), found, message)
+        own_ranks = declared[subject.function]
+        assert own_ranks is not None
+        own = _for_ranks(case, own_ranks, options.gpus)
+        message = _message(subject, own, own_ranks)
+        yield RankedCase(subject, own, tuple(contenders), own_ranks, message)
 
 
 def _for_ranks(case: Case, declared: Ranks, ranks: int) -> Case:

@@ -1,4 +1,4 @@
-"""What the ranks of a benchmark tell each other, apart from what they measure."""
+"""Exchanges between the ranks of a benchmark, apart from the collectives that they measure."""
 
 from __future__ import annotations
 
