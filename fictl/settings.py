@@ -20,6 +20,7 @@ from fictl.sharing_settings import (
     GPU_LOCK_DIR,
     LOCKED,
     NO_DOWNLOAD,
+    PLACES,
     REMOTE,
     REMOTE_MODE,
     REMOTE_TIMEOUT,
@@ -30,8 +31,8 @@ from fictl.sharing_settings import (
 
 __all__ = ["CONFIG", "SETTINGS", "XDG_CONFIG_HOME", "Setting", "file_in_use", "unknown"]
 __all__ += ["ARTIFACTS_CHECKSUM_DISABLED", "ARTIFACTS_DIR", "ARTIFACTS_DOWNLOAD_THREADS"]
-__all__ += ["ARTIFACTS_REPOSITORY", "GPU_LOCK_DIR", "LOCKED"]
-__all__ += ["NO_DOWNLOAD", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
+__all__ += ["ARTIFACTS_REPOSITORY", "GPU_LOCK_DIR", "LOCKED", "NO_DOWNLOAD", "PLACES"]
+__all__ += ["REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
 __all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
 __all__ += ["JOB", "LOCAL_RANK", "MASTER_ADDR", "RANK", "RANK_TIMEOUT", "WORLD_SIZE"]
 
@@ -289,13 +290,6 @@ VALIDATE_INPUTS = Setting(
     values.boolean,
     False,
     "check every call against its trace: shapes, dtypes, constraints, what tensors hold",
-)
-PLACES: Setting[Path | None] = Setting(
-    "FICTL_PLACES",
-    "path",
-    values.path,
-    None,
-    "the file of places that the names of --on are looked up in",
 )
 DATASET_PATH = Setting(
     "FICTL_DATASET_PATH",

@@ -16,6 +16,7 @@ from fictl.child.lost import Lost
 from fictl.dataset.builds import Builds
 from fictl.dataset.evaluation_work import EvaluationDoer, EvaluationTask, batch_of
 from fictl.dataset.evaluator import Evaluator, ProcessEvaluator
+from fictl.dataset.inputs import InputFiles
 from fictl.dataset.previous import DEVICE, HASH, PLACE, kind_of
 from fictl.dataset.run_observer import RunObserver
 from fictl.dataset.run_options import RunOptions
@@ -119,11 +120,15 @@ def _processes(
     at: RunPlaces, options: RunOptions, observer: RunObserver, isolated: bool
 ) -> MakeEvaluator:
     """Make evaluators that begin with the workers that were started already."""
+    shared: dict[Path, InputFiles] = {}
 
     def make(root: Path, place: Place) -> Evaluator:
         open_place = at.open.pop(place.name, None)
         connection = open_place.connection if open_place is not None else None
-        return ProcessEvaluator(root, place, isolated, options.wait, observer.note, connection)
+        inputs = shared.setdefault(root, InputFiles(root))
+        return ProcessEvaluator(
+            root, place, isolated, options.wait, observer.note, connection, inputs
+        )
 
     return make
 

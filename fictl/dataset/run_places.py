@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fictl.dataset.previous import kind_of
 from fictl.dataset.run_options import RunOptions
 from fictl.errors import SetupError, UsageError
+from fictl.farm.line import Greeting
 from fictl.farm.opening import OpenPlace, close_all, greeting_of, open_all
 from fictl.farm.place import Place, places_here
 from fictl.farm.places_file import places_of
@@ -44,7 +45,12 @@ def places_of_run(options: RunOptions, note: Callable[[str], object]) -> RunPlac
     places = places_of(options.on, options.device)
     unknown = [place for place in places if not place.hardware]
     device = kind_of(options.device)
-    opened = open_all(unknown, lambda place: greeting_of(place, device, options.wait), note)
+    untrusted = bool(options.flags.get("untrusted"))
+
+    def greeting(place: Place) -> Greeting:
+        return greeting_of(place, device, options.wait, untrusted)
+
+    opened = open_all(unknown, greeting, note)
     started = {one.place.name: one for one in opened if one.connection is not None}
     lost = tuple(f"place {p.place.name} left out: {p.why}" for p in opened if p.problem)
     usable = tuple(

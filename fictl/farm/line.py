@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fictl.child.message import of_kind
+from fictl.child.message import Failed, of_kind
 from fictl.judge.config import EvalConfig
+from fictl.printable import printable_document
 
 # Grows when an older process would misread a message of a newer one, or the reverse.
 PROTOCOL = 2
 HEARTBEAT_SECONDS = 5.0
-# A worker that is silent for this long is lost: it missed three heartbeats.
-SILENT_SECONDS = 3 * HEARTBEAT_SECONDS
+# A worker that missed so many is lost.
+MISSED_HEARTBEATS = 3
 FRAME_BYTES = 1 << 20
+_LONGEST_HELLO = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,10 @@ class Greeting:
     holds: it locks the GPU on its own machine, and waits for it at most `wait` seconds; as many as
     the place has, which are `gpus`.
     checks: the answer also has what takes a moment to find out.
+    compiles: a device whose compilers the answer names.
+    untrusted: it will judge what nobody trusts, which needs walls.
+    remotes: hashes of the URLs of remote caches that large files may go through.
+    heartbeat: seconds between two signs of life.
     """
 
     device: str
@@ -32,6 +38,10 @@ class Greeting:
     wait: float | None = None
     checks: bool = False
     gpus: int = 1
+    compiles: str = ""
+    untrusted: bool = False
+    remotes: tuple[str, ...] = ()
+    heartbeat: float = HEARTBEAT_SECONDS
     protocol: int = PROTOCOL
 
 
@@ -39,7 +49,10 @@ class Greeting:
 class Ready:
     """The facts of a place. `hardware` is empty where it sees no GPU and needs one.
 
-    gpus: how many its processes see. kernels: the hash of the shipped ops. sandbox, nvcc, holder (of the GPU's lock): if asked for.
+    gpus: how many its processes see. kernels: the hash of the shipped ops. sandbox, nvcc, holder
+    (of a GPU's lock), toolchain: if asked for. remote: the one of the greeting's that it uses, too,
+    for large files. unlocked: why its GPU cannot be locked at all, if asked for.
+    exposed: why it cannot judge what nobody trusts; empty if it can, or was not asked.
     """
 
     protocol: int
@@ -60,6 +73,10 @@ class Ready:
     nvcc: str = ""
     holder: str = ""
     kernels: str = ""
+    toolchain: dict[str, str] = field(default_factory=dict)
+    remote: str = ""
+    unlocked: str = ""
+    exposed: str = ""
     gpus: int = 0
 
 
@@ -68,13 +85,20 @@ class Heartbeat:
     """Sent every few seconds while there is work: the process, and its connection, are alive."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Numbered:
+    """A request, or its answer, which repeats the number: an answer to another is none."""
+
+    number: int = 0
+
+
 @dataclass(frozen=True)
-class HoldGpu:
+class HoldGpu(Numbered):
     """Lock the GPU, as the greeting asks for; the answer, Held, comes once it is."""
 
 
 @dataclass(frozen=True)
-class Held:
+class Held(Numbered):
     """The GPU is locked, or none is needed."""
 
 
@@ -100,9 +124,27 @@ class Blob:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Blobs of a request that the place does not have; frames follow, and no other answer."""
+    """Blobs of a request that the place does not have; each comes as frames or as AtRemote.
+
+    by_pipe: as frames alone, as the remote did not give them.
+    """
 
     blobs: tuple[Blob, ...]
+    by_pipe: bool = False
+
+
+@dataclass(frozen=True)
+class AtRemote:
+    """The remote that both ends use has this blob."""
+
+    blob: Blob
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The reply to AtRemote of an answer: whether the remote gave exactly these bytes."""
+
+    is_taken: bool
 
 
 @dataclass(frozen=True)
@@ -144,12 +186,12 @@ class JobStarted:
 
 
 @dataclass(frozen=True)
-class BuildSolution:
+class BuildSolution(Numbered):
     """Build the job's solution in its scratch folder."""
 
 
 @dataclass(frozen=True)
-class EvaluateWorkload:
+class EvaluateWorkload(Numbered):
     """Evaluate the job's solution on one workload; `files` of the dataset by their paths in it."""
 
     workload: str
@@ -157,14 +199,14 @@ class EvaluateWorkload:
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class Evaluated(Numbered):
     """The answer to both requests; None after a successful build."""
 
     evaluation: str | None
 
 
 @dataclass(frozen=True)
-class JudgeFailed:
+class JudgeFailed(Numbered):
     """The judge itself has failed: this is not a verdict on the solution.
 
     is_sticky: the GPU shows an error that stays until its processes end.
@@ -176,7 +218,7 @@ class JudgeFailed:
 
 
 @dataclass(frozen=True)
-class RunCommand:
+class RunCommand(Numbered):
     """Run `fictl` with these words and --json in a folder with the files of `tree`.
 
     keeps: `builds` returns what was built; a path in the folder returns that file.
@@ -191,7 +233,7 @@ class RunCommand:
 
 
 @dataclass(frozen=True)
-class CommandDone:
+class CommandDone(Numbered):
     """The end of a command: its exit code, its document, the end of its other output.
 
     kept: blobs, which came before, by what RunCommand calls them.
@@ -203,11 +245,18 @@ class CommandDone:
     kept: dict[str, Blob] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class NotDone(Failed, Numbered):
+    """The answer to a request that failed, of any kind."""
+
+
 def ready_in(line: str) -> Ready | None:
     """Read the answer to a greeting, also of another protocol; None for any other line."""
+    if len(line) > _LONGEST_HELLO:
+        return None
     try:
-        document = json.loads(line)
-    except ValueError:
+        document = printable_document(json.loads(line), kept="")
+    except (ValueError, RecursionError):
         return None
     if not isinstance(document, dict) or document.get("kind") != Ready.__name__:
         return None
@@ -216,7 +265,7 @@ def ready_in(line: str) -> Ready | None:
             message = of_kind({Ready.__name__: Ready}, document)
         except ValueError:
             return None
-        return message if isinstance(message, Ready) else None
+        return message if isinstance(message, Ready) and _is_sane(message) else None
     return Ready(*(_number(document, "protocol"), *_texts(document)))
 
 
@@ -227,6 +276,11 @@ def greeting_in(document: Any) -> Greeting:
     greeting = of_kind({Greeting.__name__: Greeting}, document)
     assert isinstance(greeting, Greeting)
     return greeting
+
+
+def _is_sane(ready: Ready) -> bool:
+    """Tell whether its numbers are those of a machine; whatever its texts are, they are shown."""
+    return all(0 <= count < 1 << 60 for count in (ready.cores, ready.free_bytes))
 
 
 def _number(document: dict[str, Any], name: str) -> int:

@@ -32,8 +32,9 @@ class Broken(Lost):
 class Doer(Protocol[W]):
     """Does tasks at one place. `stop` is called by other threads and makes `do` raise Stopped.
 
-    `prepare` waits for the place's GPU, before it has a task. `do` reports what it finds. Lost means that the place failed, other SetupErrors that it cannot
-    do such work: the task is neither right nor wrong.
+    `prepare` waits for the place's GPU, before it has a task. `do` reports what it finds. Lost
+    means that the place failed, other SetupErrors that it cannot do such work: the task is neither
+    right nor wrong.
     """
 
     def prepare(self, waits: Callable[[], object]) -> None: ...
@@ -76,8 +77,10 @@ class Station(Generic[W]):
                 self._prepare()
                 while (task := self._tasks.take(self.place.name)) is not None:
                     self.is_busy = True
-                    self._do(task)
-                    self.is_busy = False
+                    try:
+                        self._do(task)
+                    finally:
+                        self.is_busy = False
         except GpuBusy as busy:
             self._leave(busy.message)
         except Stopped:
@@ -112,7 +115,7 @@ class Station(Generic[W]):
             self._leave(in_words(error))
         else:
             self._starts = self._losses = self._ends = 0
-            self._tasks.loss_rate.ended_well(len(task.losses))
+            self._tasks.loss_rate.ended_well()
             self._tasks.end(task.batch.kind)
 
     def _lost(self, task: Task[W], lost: Lost) -> None:
@@ -121,6 +124,7 @@ class Station(Generic[W]):
         Neither a task nor a place is blamed before this place has done a sample.
         """
         self._losses += 1
+        self._tasks.loss_rate.lost()
         places = min(FEWEST, self._tasks.places_for(task.batch.kind))
         is_evidence = self._tasks.loss_rate.is_evidence(len(task.losses))
         is_due = is_evidence and len({*task.losses}) >= places
@@ -133,6 +137,7 @@ class Station(Generic[W]):
                 return
         if is_due:
             self.doer.blame(task, lost)
+            self._tasks.loss_rate.blamed(len(task.losses))
             self._tasks.end(task.batch.kind)
         else:
             self._tasks.give_back(task)

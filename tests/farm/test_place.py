@@ -79,6 +79,25 @@ def test_who_waits_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(notes) == 1
 
 
+@pytest.mark.parametrize(
+    ("hardware", "kind", "is_one"),
+    [
+        ("NVIDIA_A100-SXM4-80GB", "A100", True),
+        ("NVIDIA_A100-SXM4-80GB", "a100-sxm4", True),
+        ("NVIDIA_A100-SXM4-80GB", "NVIDIA A100", True),
+        ("NVIDIA_A100-SXM4-80GB", "NVIDIA_A100-SXM4-80GB", True),
+        ("NVIDIA_A100-SXM4-80GB", "A10", False),
+        ("NVIDIA_H100_80GB_HBM3", "H200", False),
+        ("NVIDIA_GB200", "B200", False),
+        ("NVIDIA_H200", "", False),
+        ("NVIDIA_H200", "_", False),
+        ("", "", False),
+    ],
+)
+def test_hardware_is_chosen_by_its_words(hardware: str, kind: str, is_one: bool) -> None:
+    assert Place("p", hardware=hardware).is_a(kind) == is_one
+
+
 @pytest.mark.parametrize(("names", "count"), [("", 1), ("3", 1), ("0,1", 2), ("GPU-a, GPU-b,", 2)])
 def test_a_place_has_the_gpus_that_it_names(names: str, count: int) -> None:
     place = Place("a", {"CUDA_VISIBLE_DEVICES": names}, launch=("ssh", "a"))
