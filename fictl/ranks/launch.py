@@ -22,10 +22,8 @@ from fictl import settings
 from fictl.ranks.group import RECORDED, TOLD
 
 _POLL_SECONDS = 0.05
-# A rank that has failed is followed by the others, which end their tests first.
-_FOLLOW_SECONDS = 15.0
-# One that was killed is seen by the others at once.
-_KILLED_SECONDS = 5.0
+# A rank that has ended is followed by the others, which say first for what they waited.
+_FOLLOW_SECONDS = 30.0
 _TOLD_SECONDS = 0.5
 _TERM_SECONDS = 1.0
 # Below those that the kernel gives to connections of their own accord.
@@ -90,7 +88,7 @@ def _first_bad(children: Sequence[subprocess.Popen[bytes]]) -> int | None:
 
 def _follow(children: Sequence[subprocess.Popen[bytes]], code: int) -> None:
     """Give the other ranks time to end by themselves."""
-    patience = _TOLD_SECONDS if code == TOLD else _KILLED_SECONDS if code < 0 else _FOLLOW_SECONDS
+    patience = _TOLD_SECONDS if code == TOLD else _FOLLOW_SECONDS
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline and any(child.poll() is None for child in children):
         time.sleep(_POLL_SECONDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -11,6 +12,10 @@ from fictl.ranks.rank import Rank
 from fictl.ranks.witness import Witness
 
 T = TypeVar("T")
+
+_POLL_SECONDS = 2e-4
+# --timeout of the command ends a case before.
+_MOST_SECONDS = 86400.0
 
 
 class RankFailed(FictlError):
@@ -69,12 +74,15 @@ class Team:
         return messages
 
     def _message(self, rank: int) -> dict[str, Any]:
+        key, deadline = self._key(self._count, rank), time.monotonic() + _MOST_SECONDS
         try:
-            message = json.loads(self._store.get(self._key(self._count, rank)).decode())
+            while not self._store.check([key]):
+                if rank in self._witness.ended or time.monotonic() > deadline:
+                    raise FictlError(f"rank {rank} did not finish its part")
+                time.sleep(_POLL_SECONDS)
+            return dict(json.loads(self._store.get(key).decode()))
         except RuntimeError:
-            ended = "its process has ended" if rank in self._witness.ended else "it does not come"
-            raise FictlError(f"rank {rank} did not finish its part: {ended}") from None
-        return dict(message)
+            raise FictlError(f"rank {rank} did not finish its part: the store has ended") from None
 
     @staticmethod
     def _key(count: int, rank: int) -> str:
