@@ -67,7 +67,7 @@ class Conversation:
 
         of_rank: how one of its ranks ended before the others.
         """
-        if self.listener.error is not None:
+        if self.listener.error is not None and not of_rank:
             raise self.listener.error
         if not self.listener.done:
             parts = (self.why_hung, of_rank and self._with_last(of_rank))

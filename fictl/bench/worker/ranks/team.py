@@ -78,11 +78,13 @@ class Team:
         try:
             while not self._store.check([key]):
                 if rank in self._witness.ended or time.monotonic() > deadline:
-                    raise FictlError(f"rank {rank} did not finish its part")
+                    break
                 time.sleep(_POLL_SECONDS)
-            return dict(json.loads(self._store.get(key).decode()))
-        except RuntimeError:
-            raise FictlError(f"rank {rank} did not finish its part: the store has ended") from None
+            else:
+                return dict(json.loads(self._store.get(key).decode()))
+        except RuntimeError:  # The store has ended, with the rank that serves it.
+            pass
+        raise FictlError(f"rank {rank} did not finish its part")
 
     @staticmethod
     def _key(count: int, rank: int) -> str:
