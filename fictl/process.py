@@ -142,6 +142,12 @@ def stream(
     return Finished(words, code, "".join(output), time.monotonic() - start, peak_kib)
 
 
+def set_defaults(variables: Mapping[str, str]) -> None:
+    """Set environment variables of this process that are not set, for libraries that read them."""
+    for name, value in variables.items():
+        os.environ.setdefault(name, value)
+
+
 def _folders_of(search_path: str) -> str:
     """Drop entries of PATH that are not folders.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from fictl import setting_values as values
 from fictl.errors import InvalidValue
+from fictl.rank_settings import JOB, LOCAL_RANK, MASTER_ADDR, RANK, RANK_TIMEOUT, WORLD_SIZE
 from fictl.setting import CONFIG, XDG_CONFIG_HOME, Setting, file_in_use
 from fictl.settings_file import PREFIX
 from fictl.sharing_settings import (
@@ -34,6 +35,7 @@ __all__ += ["ARTIFACTS_CHECKSUM_DISABLED", "ARTIFACTS_DIR", "ARTIFACTS_DOWNLOAD_
 __all__ += ["ARTIFACTS_REPOSITORY", "GPU_LOCK_DIR", "LOCKED", "NO_DOWNLOAD", "PLACES"]
 __all__ += ["RAY_ADDRESS", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
 __all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
+__all__ += ["JOB", "LOCAL_RANK", "MASTER_ADDR", "RANK", "RANK_TIMEOUT", "WORLD_SIZE"]
 
 XDG_CACHE_HOME: Setting[Path | None] = Setting(
     "XDG_CACHE_HOME", "path", values.path, None, "what stands for ~/.cache"
@@ -311,41 +313,6 @@ AUTOTUNER_LOAD_FROM_FILE: Setting[Path | None] = Setting(
     values.tuned,
     None,
     "use tactics tuned before: 1 those that `fictl tune` wrote here, a path those of that file",
-)
-RANK = Setting(
-    "RANK",
-    "text",
-    str,
-    "",
-    "this process among those of a job, as launchers set it",
-    also=("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"),
-)
-WORLD_SIZE = Setting(
-    "WORLD_SIZE",
-    "int",
-    values.whole(1, 10**6),
-    1,
-    "how many processes a job has, as launchers set it",
-    also=("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"),
-)
-LOCAL_RANK: Setting[int | None] = Setting(
-    "LOCAL_RANK",
-    "int",
-    values.whole(0, 10**6),
-    None,
-    "this process among those of a job on this machine; unset: as RANK",
-    also=("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID"),
-)
-MASTER_ADDR = Setting(
-    "MASTER_ADDR", "text", str, "", "where the processes of a job meet; unset: on this machine"
-)
-JOB = Setting(
-    "PMIX_NAMESPACE",
-    "text",
-    str,
-    "",
-    "what the processes of one job share, as launchers set it",
-    also=("OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID"),
 )
 SOURCE_DATE_EPOCH: Setting[int | None] = Setting(
     "SOURCE_DATE_EPOCH",

@@ -29,7 +29,7 @@ TESTS = Path(__file__).parent
 os.environ.setdefault(settings.DEVICE.name, choose_device())
 os.environ.setdefault(settings.EMU_SCHEDULE.name, "random")
 # Projects of their own: tests copy them, and run there what they have.
-_PROJECTS = ("hostile", "planted", "stray", "tiny", "tuned")
+_PROJECTS = ("hostile", "planted", "ranked", "stray", "tiny", "tuned")
 collect_ignore = ["scaffold/golden", *(f"{name}_project" for name in _PROJECTS)]
 _FOREIGN = ("CONDA_PREFIX", "CUDA_HOME", "CXX", "MAX_JOBS", "RAY_ADDRESS")
 _USERS_CACHE = os.environ.get(settings.WORKSPACE_BASE.name, "")
@@ -214,6 +214,18 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpFolde
     monkeypatch.setenv("FICTL_DEVICE", "emu")
     yield OpFolder.of(root / "kernels" / "doubling" / "doubling" / "op.py")
     for name in [name for name in sys.modules if name.split(".")[0] == "hostile"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def ranked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of ranked_project, of ops that several ranks call together, and the working folder."""
+    root = shutil.copytree(TESTS / "ranked_project", tmp_path / "ranked")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+    monkeypatch.setenv("FICTL_RANK_TIMEOUT", "2")
+    yield root
+    for name in [name for name in sys.modules if name.split(".")[0] == "ranked"]:
         del sys.modules[name]
 
 

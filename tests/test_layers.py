@@ -17,13 +17,13 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = [
     {"arch", "child", "dtype", "errors", "lazy", "log", "paths", "printable"}
     | {"private_folder", "process", "project_file"}
-    | {"quantity", "redact", "removal", "rooted", "sealed", "syntax"}
+    | {"quantity", "rank_settings", "redact", "removal", "rooted", "sealed", "syntax"}
     | {"setting", "settings", "settings_file", "setting_values", "sharing_settings"}
     | {"toml_text", "user_file", "version"},
     {"project", "trace", "timing", "power", "scaffold", "toolchain", "translate"}
     | {"trust", "emu", "jit"},
     {"op"},
-    {"builds", "case", "gpu_lock", "report", "plot"},
+    {"builds", "case", "gpu_lock", "ranks", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
     | {"replay", "inspect", "watch", "debug", "judge", "farm", "dataset"},
     {"cli"},

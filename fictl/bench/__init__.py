@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 from fictl.lazy import lazy
 
 if TYPE_CHECKING:
+    from fictl.bench.ranks import Ranks
     from fictl.bench.worker.inductor import compiled
 
-__all__ = ["compiled"]
+__all__ = ["Ranks", "compiled"]
 
-__getattr__ = lazy(__name__, {"compiled": "worker.inductor"})
+__getattr__ = lazy(__name__, {"Ranks": "ranks", "compiled": "worker.inductor"})

@@ -10,6 +10,8 @@ from fictl.bench.messages import (
     CaseStarted,
     GpuAfter,
     GpuBefore,
+    RankHung,
+    RanksAfter,
     RoundTimed,
     RowMeasured,
     VersionsFound,
@@ -37,6 +39,8 @@ class Conversation:
     versions: VersionsFound | None = None
     before: GpuBefore | None = None
     after: GpuAfter | None = None
+    ranks: RanksAfter | None = None
+    why_hung: str = ""
     warnings: list[str] = field(default_factory=list)
     _count: int = 0
     _begun: list[CaseStarted] = field(default_factory=list)
@@ -52,22 +56,31 @@ class Conversation:
                 VersionsFound: self._on_versions,
                 GpuBefore: self._on_before,
                 GpuAfter: self._on_after,
+                RanksAfter: self._on_ranks,
+                RankHung: self._on_hung,
             },
             self.observer.line,
         )
 
-    def closed(self, code: int) -> None:
-        """Handle the end of the process; raise an error that it reported."""
-        if self.listener.error is not None:
+    def closed(self, code: int, of_rank: str = "") -> None:
+        """Handle the end of the process; raise an error that it reported.
+
+        of_rank: how one of its ranks ended before the others.
+        """
+        if self.listener.error is not None and not of_rank:
             raise self.listener.error
         if not self.listener.done:
-            self.ended(self._how(code))
+            parts = (self.why_hung, of_rank and self._with_last(of_rank))
+            self.ended("; ".join(filter(None, parts)) or self._how(code))
 
     def _how(self, code: int) -> str:
         if not code:
             return "a fault on the GPU ended its process"
+        return self._with_last(f"it ended its process with {ending(code)}")
+
+    def _with_last(self, how: str) -> str:
         last = self.listener.last_words(1).strip()
-        return f"it ended its process with {ending(code)}" + (f": {last}" if last else "")
+        return how + (f": {last}" if last else "")
 
     def ended(self, why: str) -> None:
         """Handle an early end: the running case has failed, later ones were not run."""
@@ -111,6 +124,12 @@ class Conversation:
 
     def _on_before(self, message: GpuBefore) -> None:
         self.before = message
+
+    def _on_ranks(self, message: RanksAfter) -> None:
+        self.ranks = message
+
+    def _on_hung(self, message: RankHung) -> None:
+        self.why_hung = self.why_hung or message.why
 
     def _on_after(self, message: GpuAfter) -> None:
         self.after = message

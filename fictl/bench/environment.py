@@ -15,13 +15,18 @@ from fictl.version import VERSION, commit
 EMULATED = "emulated: these are times of the host, not of a GPU"
 
 
-def environment(device: str, talks: Sequence[Conversation]) -> Environment:
-    """Collect the environment of all processes of a run; versions and ceilings are the first's."""
+def environment(device: str, talks: Sequence[Conversation], gpus: str = "") -> Environment:
+    """Collect the environment of all processes of a run; versions and ceilings are the first's.
+
+    gpus: those of several ranks.
+    """
     versions = next((talk.versions for talk in talks if talk.versions), None)
     before = next((talk.before for talk in talks if talk.before), None)
     known = [
         seen.state for talk in talks for seen in (talk.before, talk.after) if seen and seen.state
     ]
+    ranks = next((talk.ranks.states for talk in talks if talk.ranks), ())
+    everywhere = [*known, *(state for state in ranks if state)]
     return Environment(
         device=device,
         timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -33,7 +38,9 @@ def environment(device: str, talks: Sequence[Conversation]) -> Environment:
         before=asdict(known[0]) if known else None,
         after=asdict(known[-1]) if known else None,
         ceilings=before.ceilings if before else None,
-        warnings=(*_warnings(device, known), *(w for talk in talks for w in talk.warnings)),
+        gpus=gpus,
+        ranks=tuple(asdict(state) if state else None for state in ranks),
+        warnings=(*_warnings(device, everywhere), *(w for talk in talks for w in talk.warnings)),
     )
 
 

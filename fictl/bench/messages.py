@@ -43,6 +43,16 @@ class RevisionsRequest:
 
 
 @dataclass(frozen=True)
+class RanksRequest:
+    """Measure functions of an op folder that several ranks call together, in each of its ranks."""
+
+    op: Path
+    functions: tuple[str, ...]
+    device: str
+    options: BenchOptions
+
+
+@dataclass(frozen=True)
 class CasesCounted:
     """Number of cases that follow."""
 
@@ -95,6 +105,20 @@ class GpuBefore:
 
     ceilings: Mapping[str, float]
     state: GpuState | None
+
+
+@dataclass(frozen=True)
+class RanksAfter:
+    """State of the GPU of each rank after the last case."""
+
+    states: tuple[GpuState | None, ...]
+
+
+@dataclass(frozen=True)
+class RankHung:
+    """The ranks do not go on: which one keeps the others waiting."""
+
+    why: str
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ class BenchOptions(CaseOptions):
     stdrel: stop when the median's relative standard error is below this.
     host: time the host's share of a call, too.
     power: count the energy of a call, too.
+    gpus: ranks that call a communication op together, each with a GPU; 0 for other ops.
     """
 
     baselines: tuple[str, ...] = ()
@@ -30,6 +31,7 @@ class BenchOptions(CaseOptions):
     max_seconds: float = Stop.max_seconds
     host: bool = False
     power: bool = False
+    gpus: int = 0
 
     @property
     def stop(self) -> Stop:

@@ -8,6 +8,7 @@ from typing import Any
 
 from fictl.bench.options import BenchOptions
 from fictl.bench.worker.op_worker import of_folder
+from fictl.bench.worker.ranks.ranked import ranked
 from fictl.case.selection import functions
 from fictl.case.traffic import moved
 from fictl.project import OpFolder
@@ -32,7 +33,12 @@ class Planned:
 
 
 def planned(folder: OpFolder, ops: Collection[str], options: BenchOptions) -> Iterator[Planned]:
-    for subject, case, contenders in of_folder(folder, functions(folder, ops), options):
+    names = functions(folder, ops)
+    if options.gpus:
+        work = [(r.subject, r.case, r.contenders) for r in ranked(folder, names, options)]
+    else:
+        work = [(s, c, tuple(sides)) for s, c, sides in of_folder(folder, names, options)]
+    for subject, case, contenders in work:
         size = None if subject.template.bytes else moved(subject, case)
         yield Planned(
             subject.op, str(case), tuple(contender.name for contender in contenders), size

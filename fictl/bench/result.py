@@ -22,6 +22,8 @@ class Environment:
 
     before, after: states of the GPU (fictl.timing.gpu_state); None without a GPU.
     ceilings: bytes/s and FLOP/s, measured in the same run.
+    gpus: those of several ranks, and the slowest link between two of them, as `GPUs 0, 1 (NV18)`.
+    ranks: states of the GPUs of several ranks, after the run.
     warnings: text for readers.
     """
 
@@ -35,6 +37,8 @@ class Environment:
     before: Mapping[str, Any] | None = None
     after: Mapping[str, Any] | None = None
     ceilings: Mapping[str, float] | None = None
+    gpus: str = ""
+    ranks: tuple[Mapping[str, Any] | None, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -46,6 +50,15 @@ class Environment:
     def sm_mhz(self) -> int | None:
         """Return the clock of the SMs after the run, when they were busy."""
         return (self.after or self.before or {}).get("sm_mhz")
+
+    @property
+    def clocks(self) -> dict[str, Any]:
+        """Return the calibration of the place: its clocks under load, what slowed it down, and the
+        rates that it reached in the same run.
+        """
+        state = self.after or self.before or {}
+        names = ("sm_mhz", "max_sm_mhz", "mem_mhz", "throttled")
+        return {**{name: state.get(name) for name in names}, "ceilings": self.ceilings}
 
 
 @dataclass(frozen=True)

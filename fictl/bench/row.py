@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from math import isfinite
 from typing import Any
 
+from fictl.bench.ranks import bus_factor, is_counted
 from fictl.timing import statistics
 from fictl.timing.samples import Kernel
 
@@ -24,6 +25,8 @@ class Row:
         (cannot run here); `note` gives the reason, or a remark.
     joules, watts: energy of one call and the board's power, if requested.
     key: the op's recipe in the build cache. checked: against the reference, before and after.
+    ranks: processes that call it together; samples are then the times of the slowest.
+    collective, message: of several ranks, what its bandwidth is counted as, and the bytes of it.
     bytes, flops: of one call, by the trace. of_ceiling: the share of `ceiling` reached.
     """
 
@@ -54,6 +57,9 @@ class Row:
     host_seconds: float | None = None
     joules: float | None = None
     watts: float | None = None
+    ranks: int = 1
+    collective: str = ""
+    message: int | None = None
 
     @property
     def median(self) -> float | None:
@@ -71,6 +77,18 @@ class Row:
     @property
     def gbps(self) -> float | None:
         return self.bytes / self.median / 1e9 if self.bytes and self.median else None
+
+    @property
+    def algbw(self) -> float | None:
+        """Return the algorithm bandwidth in GB/s, as nccl-tests defines it."""
+        return self.message / self.median / 1e9 if self.message and self.median else None
+
+    @property
+    def busbw(self) -> float | None:
+        """Return the bus bandwidth in GB/s: what the busiest link carries, for any number of ranks."""
+        if self.algbw is None:
+            return None
+        return self.algbw * bus_factor(self.collective, self.ranks)
 
     @property
     def tflops(self) -> float | None:
@@ -112,6 +130,8 @@ class Row:
             "low": low,
             "high": high,
             "gbps": self.gbps,
+            "algbw": self.algbw,
+            "busbw": self.busbw,
             "tflops": self.tflops,
             "tflops_per_watt": self.tflops_per_watt,
         }
@@ -122,6 +142,8 @@ class Row:
 
         known = {entry.name: data[entry.name] for entry in fields(cls) if entry.name in data}
         row: Row = TypeAdapter(cls).validate_python(known)
+        if row.collective and (row.ranks < 1 or not is_counted(row.collective)):
+            raise ValueError(f"{row.case} of {row.function} is of {row.ranks} ranks")
         if not all(isfinite(sample) and sample >= 0 for sample in row.samples):
             raise ValueError(f"{row.case} of {row.function} has a sample that is not a time")
         return row

@@ -10,10 +10,9 @@ from pathlib import Path
 from fictl.bench.result import BenchReport, Environment, save
 from fictl.errors import UsageError
 from fictl.project import OpFolder
+from fictl.timing.clocks import settled
 
 FOLDER = "benchmarks"
-# An H200 that boosts to 1980 MHz also runs at 1965.
-_BOOSTS = 0.97
 
 
 def store(report: BenchReport, folders: tuple[OpFolder, ...]) -> list[Path]:
@@ -40,6 +39,6 @@ def _machine(environment: Environment) -> str:
     """Name the folder, as in `h200-1980`; a clock near the GPU's highest counts as the highest."""
     state = environment.after or environment.before or {}
     clock, most = state.get("sm_mhz") or 0, state.get("max_sm_mhz") or 0
-    shown = most if clock >= _BOOSTS * most else clock
+    shown = settled(clock, most)
     name = re.sub(r"\W+", "-", environment.gpu.removeprefix("NVIDIA ").lower()).strip("-")
     return f"{name}-{shown}"

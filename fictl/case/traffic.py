@@ -14,18 +14,18 @@ from fictl.trace.extract import case_dtypes
 
 def moved(subject: Subject, case: Case) -> int:
     """Count the bytes that one call reads and writes; a tensor changed in place counts twice."""
-    read, written = _tensor_bytes(subject, case)
+    read, written = tensor_bytes(subject, case)
     changed = {*subject.mutates} - {*written}
     return sum(read.values()) + sum(written.values()) + sum(_sizes_of(read, changed))
 
 
 def touched(subject: Subject, case: Case) -> int:
     """Count the bytes of memory that one call needs; a tensor changed in place counts once."""
-    read, written = _tensor_bytes(subject, case)
+    read, written = tensor_bytes(subject, case)
     return sum({**read, **written}.values())
 
 
-def _tensor_bytes(subject: Subject, case: Case) -> tuple[dict[str, int], dict[str, int]]:
+def tensor_bytes(subject: Subject, case: Case) -> tuple[dict[str, int], dict[str, int]]:
     """Count the bytes of the inputs by parameter, and of the outputs."""
     template = subject.template
     sizes, dtypes = case_sizes(template, case), case_dtypes(template, case.dtype, case.passing)

@@ -50,6 +50,7 @@ def command(
     csv: flags.Csv = None,
     jsonl: flags.Jsonl = None,
     plot: flags.Plot = None,
+    gpus: flags.Gpus = None,
     device: Device = "",
     wait: Wait = None,
     on: On = "",
@@ -63,7 +64,7 @@ def command(
     Results are checked before and after timing. L2 is cold unless --warm is given.
     """
     from fictl.cli._bench.list_file import requests_of
-    from fictl.cli._bench.measured import run
+    from fictl.cli._bench.measured import ranks_of, run
     from fictl.cli._bench.outputs import BenchOutputs
     from fictl.cli._bench.request import BenchLine
 
@@ -78,8 +79,8 @@ def command(
         refuse_with_on(context, _OF_ONE_MACHINE)
         console.show(_spread(context, requests[0], on, verbose, json))
     else:
-        with alone(wait):
-            outcome = run(requests, unread, outputs, quiet=json)
+        with alone(wait, ranks=ranks_of(requests)) as held:
+            outcome = run(requests, unread, outputs, json, held)
         console.show(_measured(outcome, verbose))
 
 
@@ -89,7 +90,7 @@ def _spread(
     """Bench each op at one of the places, its baselines beside it."""
     from fictl import settings
     from fictl.cli._bench.table import show_report
-    from fictl.farm.spread.merged import benches, errors_of
+    from fictl.farm.spread.merged import benches, differing_clocks, errors_of
 
     device = settings.DEVICE.get()
     if request.file is not None:
@@ -103,6 +104,7 @@ def _spread(
         own={"device"},
         words=("--device", device),
         quiet=quiet,
+        gpus=request.options.gpus,
     )
     placed, errors = benches(results.results), errors_of(results)
 
@@ -110,9 +112,12 @@ def _spread(
         for one in placed:
             out.print(f"[bold]{one.place}[/]")
             show_report(out, one.report, (), verbose)
+        if differing:
+            out.print(f"! clocked differently: {differing}", markup=False, soft_wrap=True)
         for error in errors:
             console.problem(error)
 
+    differing = differing_clocks(placed)
     codes = [one.report.exit_code for one in placed] + [error.exit_code for error in errors]
     rows = [row for one in placed for row in one.to_dict()["rows"]]
     environments = {one.place: one.to_dict()["environment"] for one in placed}

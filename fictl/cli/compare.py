@@ -97,7 +97,7 @@ def command(
     console.show(console.Result(data, lambda out: _view(out, outcome), outcome.exit_code))
 
 
-def _gpu(what: list[str], ops: list[str], wait: float | None) -> AbstractContextManager[None]:
+def _gpu(what: list[str], ops: list[str], wait: float | None) -> AbstractContextManager[object]:
     """Take the GPU for what is timed; two stored results need none."""
     from fictl.bench.compare.request import RESULTS, understand
 

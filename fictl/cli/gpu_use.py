@@ -10,6 +10,7 @@ from fictl.cli import console
 from fictl.cli.numbers import DAY, number
 
 if TYPE_CHECKING:
+    from fictl.gpu_lock.chosen import ChosenGpus
     from fictl.gpu_lock.visible import LockedGpu
 
 Wait = Annotated[
@@ -25,28 +26,38 @@ Wait = Annotated[
 
 
 @contextmanager
-def alone(wait: float | None, device: str = "") -> Iterator[None]:
-    """Hold the GPU that kernels run on, on device cuda, against every other run."""
-    with _held(_gpus(device, 1), wait, shared=False):
-        yield
+def alone(wait: float | None, device: str = "", ranks: int = 1) -> Iterator[ChosenGpus]:
+    """Hold the GPU that kernels run on, on device cuda, against every other run; of several
+    ranks, those with the fastest links.
+    """
+    from fictl.gpu_lock.chosen import ChosenGpus, chosen
+
+    gpus = chosen(ranks) if _is_cuda(device) else ChosenGpus()
+    with _held(gpus.gpus, wait, shared=False):
+        yield gpus
 
 
 @contextmanager
-def together(wait: float | None, device: str = "", count: int = 1) -> Iterator[None]:
-    """Hold the first GPUs, this many, against runs that need one for themselves."""
-    with _held(_gpus(device, count), wait, shared=True):
-        yield
-
-
-def _gpus(device: str, count: int) -> Sequence[LockedGpu]:
-    """Return the first visible GPUs, if kernels run on GPUs."""
-    from fictl import settings
-
-    if (device or settings.DEVICE.get()) != "cuda":
-        return ()
+def together(
+    wait: float | None, device: str = "", count: int = 1, ranks: int = 1
+) -> Iterator[ChosenGpus]:
+    """Hold the first GPUs, this many, or those of the ranks, against runs that need one for
+    themselves.
+    """
+    from fictl.gpu_lock.chosen import ChosenGpus, chosen
     from fictl.gpu_lock.visible import visible
 
-    return visible()[:count]
+    gpus = ChosenGpus()
+    if _is_cuda(device):
+        gpus = chosen(ranks) if ranks > 1 else ChosenGpus(visible()[:count])
+    with _held(gpus.gpus, wait, shared=True):
+        yield gpus
+
+
+def _is_cuda(device: str) -> bool:
+    from fictl import settings
+
+    return (device or settings.DEVICE.get()) == "cuda"
 
 
 @contextmanager

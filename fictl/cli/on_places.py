@@ -41,18 +41,19 @@ def spread_ops(
     also: Path | None = None,
     flag: str = "",
     quiet: bool = False,
+    gpus: int = 0,
 ) -> SpreadResults:
     """Run the command for each op at one of the places.
 
-    own: parameters that this machine handles. words: more arguments. device, compilers: see spread.
-    variables: more environment variables. also: a folder whose files go along with the project's.
-    flag: precedes the name of an op.
+    own: parameters that this machine handles. words: more arguments. device, gpus, compilers: see
+    spread. variables: more environment variables. also: a folder whose files go along with the
+    project's. flag: precedes the name of an op.
     """
     from fictl.farm.places_file import places_of
     from fictl.farm.spread.project_files import project_files
     from fictl.farm.spread.spread import spread
 
-    places = places_of(on, device or settings.DEVICE.get(), runs=bool(device))
+    places = places_of(on, device or settings.DEVICE.get(), max(1, gpus) if device else 0)
     given = [*_given(context, _NOT_PASSED_ON | {*own}), *words]
     asked = context.params.get("ops") or ()
     jobs = [
@@ -61,7 +62,7 @@ def spread_ops(
     what = f"{command[0]} of {counted(len(jobs), 'op')}"
     with project_files(folders, also) as files, _Progress(quiet) as observer:
         project = replace(files, variables={**files.variables, **(variables or {})})
-        return spread(jobs, places, project, device, what, observer, compilers)
+        return spread(jobs, places, project, device, what, observer, compilers, gpus)
 
 
 def refuse_with_on(context: typer.Context, names: Collection[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -111,7 +112,7 @@ def command(
         console.show(console.Result(TestReport(device=chosen).to_dict(), nothing))
         return
     if on:
-        _spread(context, wanted, on, chosen, require_arch, junit, json)
+        _spread(context, wanted, on, chosen, require_arch, junit, json, gpus or 0)
         return
     if is_asked_for():
         require_device(chosen, wanted if ops else ())
@@ -126,8 +127,10 @@ def command(
         timeout=timeout,
         require_arch=require_arch,
     )
-    with together(wait, chosen, request.gpus_in_use), LateBar() as bar:
+    used = together(wait, chosen, request.gpus_in_use, request.gpus)
+    with used as held, LateBar() as bar:
         say = (lambda line: None) if json else console.note
+        request = replace(request, chosen=held)
         report = request.run(say, lambda journal: _tell(bar, journal))
     if junit:
         from fictl.report.junit import to_junit
@@ -148,6 +151,7 @@ def _spread(
     require_arch: bool,
     junit: Path | None,
     quiet: bool,
+    gpus: int,
 ) -> None:
     """Test each op at one of the places."""
     from fictl.farm.spread.merged import errors_of, places_of_tests, tests
@@ -161,6 +165,7 @@ def _spread(
         own={"changed", "junit", "device"},
         words=("--device", device),
         quiet=quiet,
+        gpus=gpus,
     )
     report = tests(results.results, results.seconds)
     if junit:
@@ -221,7 +226,8 @@ def _view(out: Console, report: TestReport, ops: str, code: int) -> None:
         *([f"{count} schedule{'s' if count > 1 else ''}"] if count else []),
     ]
     device = "   emulated: no GPU was used" if report.device == "emu" else ""
-    out.print(f"{mark} {' · '.join(parts)}   {report.seconds:.1f} s{device}")
+    gpus = f"   {report.gpus}" if report.gpus else ""
+    out.print(f"{mark} {' · '.join(parts)}   {report.seconds:.1f} s{device}{gpus}")
     for outcome in (*report.failed, *report.out_of_memory):
         _show(out, outcome)
     for reason, skipped in sorted(report.skipped.items()):

@@ -39,10 +39,14 @@ def check_places(
     places: Sequence[Place], device: str, untrusted: bool = False
 ) -> list[CheckedPlace]:
     """Start each place once; ask it for what decides whether it can work."""
-    opened = open_all(places, lambda place: Greeting(device, checks=True, compiles=device))
+    opened = open_all(places, lambda place: _greeting(place, device))
     close_all(opened)
     here = compilers_here(device)
     return [_checked(one, untrusted, here) for one in opened]
+
+
+def _greeting(place: Place, device: str) -> Greeting:
+    return Greeting(device, checks=True, compiles=device, gpus=place.gpu_count)
 
 
 def _checked(one: OpenPlace, untrusted: bool, here: Mapping[str, str]) -> CheckedPlace:

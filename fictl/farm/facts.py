@@ -39,10 +39,11 @@ def facts_of(greeting: Greeting) -> Ready:
         cores=usable_cores(),
         free_bytes=_free(),
         kernels=kernels_digest(),
+        gpus=len(visible()) if greeting.device == "cuda" else 0,
         **(_gpu() if greeting.device == "cuda" else {}),
         toolchain=_toolchain(greeting.compiles),
         exposed=_exposed() if greeting.untrusted or greeting.checks else "",
-        **(_checked(greeting.device) if greeting.checks else {}),
+        **(_checked(greeting) if greeting.checks else {}),
     )
 
 
@@ -65,9 +66,9 @@ def _toolchain(device: str) -> dict[str, str]:
     return compilers_here(device)
 
 
-def _checked(device: str) -> dict[str, str]:
+def _checked(greeting: Greeting) -> dict[str, str]:
     """Return what `fictl farm check` shows besides."""
-    return {"sandbox": _sandbox(), "nvcc": _nvcc(), **_lock(device)}
+    return {"sandbox": _sandbox(), "nvcc": _nvcc(), **_lock(greeting)}
 
 
 def _sandbox() -> str:
@@ -100,9 +101,9 @@ def _nvcc() -> str:
     return nvcc.release if nvcc else ""
 
 
-def _lock(device: str) -> dict[str, str]:
-    """Name who holds the GPU now, or why nobody can."""
-    gpus = visible()[:1] if device == "cuda" else ()
+def _lock(greeting: Greeting) -> dict[str, str]:
+    """Name who holds a GPU of the place now, or why nobody can."""
+    gpus = visible()[: greeting.gpus] if greeting.device == "cuda" else ()
     try:
         with held(gpus, wait=0.0):
             return {}

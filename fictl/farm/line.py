@@ -24,7 +24,8 @@ _LONGEST_HELLO = 1 << 16
 class Greeting:
     """The first request of a run; the process answers Ready before it gets any work.
 
-    holds: it locks the GPU on its own machine, and waits for it at most `wait` seconds.
+    holds: it locks the GPU on its own machine, and waits for it at most `wait` seconds; as many as
+    the place has, which are `gpus`.
     checks: the answer also has what takes a moment to find out.
     compiles: a device whose compilers the answer names.
     untrusted: it will judge what nobody trusts, which needs walls.
@@ -36,6 +37,7 @@ class Greeting:
     holds: bool = False
     wait: float | None = None
     checks: bool = False
+    gpus: int = 1
     compiles: str = ""
     untrusted: bool = False
     remotes: tuple[str, ...] = ()
@@ -47,9 +49,9 @@ class Greeting:
 class Ready:
     """The facts of a place. `hardware` is empty where it sees no GPU and needs one.
 
-    kernels: the hash of the shipped ops. sandbox, nvcc, holder (of the GPU's lock), toolchain: if
-    asked for. remote: the one of the greeting's that it uses, too, for large files.
-    unlocked: why its GPU cannot be locked at all, if asked for.
+    gpus: how many its processes see. kernels: the hash of the shipped ops. sandbox, nvcc, holder
+    (of a GPU's lock), toolchain: if asked for. remote: the one of the greeting's that it uses, too,
+    for large files. unlocked: why its GPU cannot be locked at all, if asked for.
     exposed: why it cannot judge what nobody trusts; empty if it can, or was not asked.
     """
 
@@ -75,6 +77,7 @@ class Ready:
     remote: str = ""
     unlocked: str = ""
     exposed: str = ""
+    gpus: int = 0
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,8 @@ def greeting_of(
     On this machine, the judge itself refuses what it cannot wall in: nothing leaves for it.
     """
     is_asked = untrusted and not place.is_here
-    return Greeting(device, holds=place.gpu is None, wait=wait, untrusted=is_asked)
+    holds, gpus = place.gpu is None, place.gpu_count
+    return Greeting(device, holds=holds, wait=wait, untrusted=is_asked, gpus=gpus)
 
 
 def open_all(

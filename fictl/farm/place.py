@@ -45,6 +45,12 @@ class Place:
         """Tell whether its processes see this machine's files."""
         return not self.launch and self.engine == "command"
 
+    @property
+    def gpu_count(self) -> int:
+        """Return how many GPUs it names; one where it names none, as then it uses the first."""
+        names = self.variables.get(settings.CUDA_VISIBLE_DEVICES.name, "")
+        return max(1, len([name for name in names.split(",") if name.strip()]))
+
     def is_a(self, kind: str) -> bool:
         """Tell whether words of its hardware or one of its labels are `kind`, as in H200 or 9.0a."""
         if kind.lower() in (one.lower() for one in self.labels):
@@ -67,8 +73,11 @@ def _joined(name: str) -> str:
     return re.sub(r"[\s_-]+", "_", name.lower()).strip("_")
 
 
-def places_here(device: str, gpus: Sequence[str] = ()) -> tuple[Place, ...]:
-    """One place for each GPU of this machine: the named ones, or all that this process may use."""
+def places_here(device: str, gpus: Sequence[str] = (), ranks: int = 1) -> tuple[Place, ...]:
+    """One place for each GPU of this machine: the named ones, or all that this process may use.
+
+    ranks: one for as many GPUs; their commands lock them.
+    """
     if device.partition(":")[0] != "cuda":
         if gpus:
             raise UsageError(f"--gpus names GPUs, and the device is {device}", "leave one out")
@@ -83,6 +92,8 @@ def places_here(device: str, gpus: Sequence[str] = ()) -> tuple[Place, ...]:
     if unknown:
         raise UsageError(f"there is no GPU {', '.join(unknown)}", f"there are {', '.join(names)}")
     by_name = dict(zip(names, hardware_of(device), strict=True))
+    if ranks > 1:
+        return _of_ranks(names, by_name, ranks)
     return tuple(_of_gpu(name, by_name[name]) for name in gpus or names)
 
 
@@ -95,6 +106,15 @@ def hardware_of(device: str, gpus: Sequence[str] = ()) -> tuple[str, ...]:
 
     named = zip(gpu_names(), visible_gpus(), strict=False)
     return tuple(hardware_name(kind, gpu.name) for name, gpu in named if not gpus or name in gpus)
+
+
+def _of_ranks(names: Sequence[str], hardware: Mapping[str, str], ranks: int) -> tuple[Place, ...]:
+    groups = [names[at : at + ranks] for at in range(0, len(names) - ranks + 1, ranks)]
+    if not groups:
+        raise SetupError(f"there are {len(names)} GPUs here, and {ranks} are needed")
+    visible = settings.CUDA_VISIBLE_DEVICES.name
+    texts = [(",".join(group), hardware[group[0]]) for group in groups]
+    return tuple(Place(text, {visible: text}, hardware=kind) for text, kind in texts)
 
 
 def _of_gpu(name: str, hardware: str) -> Place:

@@ -32,19 +32,21 @@ _NOT_OF_RAY = ("launch", "gpu")
 _EXAMPLE = '--on ssh:gpu1,gpu2, --on local, or a file: name = "gpu1", launch = ["ssh", "gpu1"]'
 
 
-def places_of(on: str, device: str, runs: bool = True) -> tuple[Place, ...]:
+def places_of(on: str, device: str, gpus: int = 1) -> tuple[Place, ...]:
     """Return the places of an `--on`: `local`, `ssh:HOSTS`, `ray://HOST:PORT`, a file, or names of
     places in the file of FICTL_PLACES, all of them if empty; `local,` may stand before any of
     these.
 
-    runs: the work is done on the device; else a compiler is enough.
+    gpus: how many each place needs; none where a compiler is enough.
     """
     here, _, others = on.partition(",")
     if here == LOCAL:
-        both = [*places_here(device), *(places_of(others, device, runs) if others else ())]
+        own = places_here(device, ranks=max(1, gpus))
+        both = [*own, *(places_of(others, device, gpus) if others else ())]
         _refuse_twins(both)
         return tuple(both)
-    gpus = int(runs and device.partition(":")[0] == "cuda")
+    if device.partition(":")[0] != "cuda":
+        gpus = 0
     kind, _, rest = on.partition(":")
     if kind == SSH and rest:
         places = [place for text in expanded(rest) for place in _of_hosts(text)]

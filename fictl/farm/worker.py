@@ -150,10 +150,10 @@ class FarmWorker:
             self._busy.clear()
 
     def _hold_gpu(self) -> None:
-        """Lock the GPU of this place, until the process ends."""
+        """Lock the GPU of this place, or all that it has, until the process ends."""
         if self._holds or not self._greeting.holds:
             return
-        gpus = visible()[:1] if self._greeting.device == "cuda" else ()
+        gpus = visible()[: self._greeting.gpus] if self._greeting.device == "cuda" else ()
         wait, note = self._greeting.wait, self._exchange.note
         self._locked.enter_context(held(gpus, wait=wait, note=note))
         self._holds = True

@@ -13,7 +13,10 @@ from fictl.report.outcome import FAILED, OUT_OF_MEMORY, PASSED, SKIPPED, TestOut
 
 @dataclass(frozen=True)
 class TestReport:
-    """Outcomes of a test run, one for each test, and the device that they ran on."""
+    """Outcomes of a test run, one for each test, and the device that they ran on.
+
+    gpus: those of ranks, and the slowest link between two of them, as `GPUs 0, 1 (NV18)`.
+    """
 
     __test__ = False  # The name is right, and pytest must not collect it.
 
@@ -21,6 +24,7 @@ class TestReport:
     seconds: float = 0.0
     device: str = "cuda"
     schedules: tuple[str, ...] = ()
+    gpus: str = ""
 
     @cached_property
     def passed(self) -> int:
@@ -60,6 +64,7 @@ class TestReport:
             "seconds": round(self.seconds, 2),
             "device": self.device,
             "schedules": list(self.schedules),
+            "gpus": self.gpus,
             "tests": [test.to_dict() for test in self.tests],
         }
 
@@ -73,4 +78,5 @@ def merge(reports: Iterable[TestReport], seconds: float) -> TestReport:
     tests = tuple(test for report in reports for test in report.tests)
     device = next((report.device for report in reports), "cuda")
     schedules = tuple(dict.fromkeys(name for report in reports for name in report.schedules))
-    return TestReport(tests, seconds, device, schedules)
+    gpus = ", ".join(dict.fromkeys(report.gpus for report in reports if report.gpus))
+    return TestReport(tests, seconds, device, schedules, gpus)

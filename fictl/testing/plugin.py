@@ -57,12 +57,12 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 
 
 def _record(config: pytest.Config) -> None:
-    from fictl.testing.hooks.record import OutcomeRecorder
+    from fictl.testing.hooks.record import RECORDER, OutcomeRecorder
 
     path, part = Path(config.getoption("--fictl-journal")), config.getoption("--fictl-part")
     recorder = OutcomeRecorder(path, _suites(config), part)
     recorder.began(config)
-    config.pluginmanager.register(recorder)
+    config.pluginmanager.register(recorder, RECORDER)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -115,16 +115,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
-    """Skip a test whose op does not run on the device, or cannot be built here."""
+    """Skip a test whose op does not run on the device, or cannot be built here; name the rank
+    that an error of a collective comes from.
+    """
     outcome = yield
     error = outcome.excinfo[1] if outcome.excinfo else None
     if error is None or not scope.is_ours(item):
         return
     from fictl.errors import NotInstalled, NotOnDevice
+    from fictl.testing.hooks import ranks
 
     if isinstance(error, NotOnDevice | NotInstalled):
         skipped = pytest.skip.Exception(error.message, _use_item_location=True)
         outcome.force_exception(skipped)
+    elif (of_a_rank := ranks.explained(item, error)) is not None:
+        outcome.force_exception(of_a_rank)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

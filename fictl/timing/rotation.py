@@ -58,7 +58,7 @@ def rotations(sides: Mapping[str, Side], device: str, *, cold: bool) -> list[Rot
     """Make all sides' rotations in one way: L2 differs after a flush and after other copies."""
     if not cold or not device.startswith("cuda"):
         return [_rotation(name, side, 1) for name, side in sides.items()]
-    memory = _memory()
+    memory = memory_here()
     share = Memory(memory.l2, int(memory.free * _SHARE_OF_FREE / len(sides)))
     counts = {name: copies(side.working_set, share) for name, side in sides.items()}
     if all(counts[name] * side.working_set >= COLD * share.l2 for name, side in sides.items()):
@@ -89,7 +89,8 @@ def _rotation(
     return Rotation(name, tuple(side.make(index) for index in range(count)), cold, flush)
 
 
-def _memory() -> Memory:
+def memory_here() -> Memory:
+    """Return the L2 cache and the free memory of the current GPU."""
     import torch
 
     cuda: Any = torch.cuda

@@ -107,7 +107,7 @@ def test_tests_on_several_gpus_need_all_of_them(
 
 _PASSED = SimpleNamespace(
     exit_code=0, to_dict=dict, failed=(), out_of_memory=(), schedules=(), passed=1, device="cuda",
-    seconds=0.1, skipped={},
+    seconds=0.1, skipped={}, gpus="",
 )  # fmt: off
 
 

@@ -83,6 +83,23 @@ def test_results_of_two_machines_stay_apart(evaluated: TraceSet) -> None:
     assert len(report(evaluated, hardware=["*B200"]).results) == 1
 
 
+def at(dataset: TraceSet, place: str, mhz: object, speedup: float) -> None:
+    facts = {"place": place, "clocks": {"sm_mhz": mhz}}
+    add(dataset, "scale_a", "s0", evaluation(speedup=speedup).model_copy(update={"fictl": facts}))
+
+
+def test_places_that_are_clocked_differently_stay_apart(dataset: TraceSet) -> None:
+    for place, mhz, speedup in (
+        *(("gpu1", 1980, 1.0), ("gpu2", 1965, 2.0), ("gpu3", 1200, 3.0)),
+        # Once slowed by heat, and once without clocks: what a place has otherwise counts.
+        *(("gpu1", 1500, 4.0), ("gpu1", 1980, 5.0), ("gpu3", None, 6.0)),
+    ):
+        at(dataset, place, mhz, speedup)
+    kept = {(one.hardware, one.speedup) for one in report(dataset).results}
+    name = next(iter(report(dataset).hardware)).partition(" at ")[0]
+    assert kept == {(name, 5.0), (f"{name} at 1200 MHz", 6.0)}
+
+
 @pytest.mark.parametrize(
     ("chosen", "count"),
     [({"definitions": ["sc*"]}, 6), ({"op_types": ["gemm"]}, 1), ({"hardware": ["NVIDIA*"]}, 7)],

@@ -7,7 +7,12 @@ import pytest
 
 from fictl.arch import Arch
 from fictl.errors import SetupError, UsageError
+from fictl.farm.facts import facts_of
+from fictl.farm.line import PROTOCOL, Greeting, Ready
+from fictl.farm.opening import OpenPlace, greeting_of
 from fictl.farm.place import Place, hardware_of, places_here
+from fictl.farm.spread.spread import with_gpus
+from fictl.gpu_lock.hold import held
 from fictl.gpu_lock.visible import LockedGpu
 from fictl.toolchain import Gpu
 
@@ -48,6 +53,14 @@ def test_each_gpu_is_a_slot(two_gpus: None, monkeypatch: pytest.MonkeyPatch) -> 
     assert hardware_of("cuda", ["1"]) == ("NVIDIA_B200",)
 
 
+def test_ranks_get_places_of_several_gpus(two_gpus: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    (both,) = places_here("cuda", ranks=2)
+    assert (both.name, both.gpu, both.gpu_count) == ("0,1", None, 2)
+    with pytest.raises(SetupError, match="there are 2 GPUs here, and 3 are needed"):
+        places_here("cuda", ranks=3)
+
+
 def test_gpus_are_called_as_this_process_sees_them(
     two_gpus: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,3 +96,28 @@ def test_who_waits_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 )
 def test_hardware_is_chosen_by_its_words(hardware: str, kind: str, is_one: bool) -> None:
     assert Place("p", hardware=hardware).is_a(kind) == is_one
+
+
+@pytest.mark.parametrize(("names", "count"), [("", 1), ("3", 1), ("0,1", 2), ("GPU-a, GPU-b,", 2)])
+def test_a_place_has_the_gpus_that_it_names(names: str, count: int) -> None:
+    place = Place("a", {"CUDA_VISIBLE_DEVICES": names}, launch=("ssh", "a"))
+    assert place.gpu_count == count
+    assert greeting_of(place, "cuda").gpus == count
+
+
+def test_all_gpus_of_a_place_are_asked_for(
+    two_gpus: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FICTL_GPU_LOCK_DIR", str(tmp_path))
+    with held([LockedGpu("bb", "1")]):
+        assert facts_of(Greeting("cuda", checks=True)).holder == ""
+        both = facts_of(Greeting("cuda", checks=True, gpus=2))
+    assert both.holder.startswith("GPU 1 is used by")
+    assert both.gpus == 2
+
+
+def test_a_place_with_too_few_gpus_for_the_ranks_is_left_out() -> None:
+    ready = Ready(PROTOCOL, "0.1.0", "3.11", "NVIDIA_H200", gpus=1)
+    one = OpenPlace(Place("a", launch=("ssh", "a")), ready=ready)
+    assert with_gpus(one, 1) is one
+    assert with_gpus(one, 2).why.startswith("it has 1 GPU, and 2 are needed")

@@ -23,7 +23,7 @@ def in_file(
 ) -> tuple[Place, ...]:
     path = tmp_path / "places.toml"
     path.write_text(f'[[place]]\nengine = "ray"\n{text}\n')
-    return places_of(str(path), device, runs)
+    return places_of(str(path), device, int(runs))
 
 
 def test_a_table_stands_for_as_many_places_as_it_counts(tmp_path: Path) -> None:

@@ -108,3 +108,22 @@ def test_the_failure_of_one_rank_is_a_failure_and_the_others_go_on(tiny, monkeyp
         "test_the_ranks_are_together_after_it": "passed",
     }, "\n".join(said)
     assert "assert 1 == 0" in report.failed[0].reason
+
+
+def test_on_two_hosts() -> None:
+    """Two network namespaces that only see each other: the variables of the manual are enough."""
+    tools = [name for name in ("unshare", "ip", "nsenter") if shutil.which(name) is None]
+    if tools:
+        pytest.skip(f"needs {', '.join(tools)}")
+    if subprocess.run(["unshare", "-Urn", "true"], capture_output=True).returncode:
+        pytest.skip("needs unprivileged user and network namespaces")
+    script = str(Path(__file__).with_name("two_hosts.sh"))
+    done = subprocess.run(
+        ["unshare", "-Urn", "sh", script, sys.executable, "-m", *PYTEST],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert passed(done.stdout) == 2

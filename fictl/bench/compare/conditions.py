@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from fictl.bench.result import BenchReport, Environment
 from fictl.bench.row import Row
 from fictl.errors import UsageError
-
-# An H200 that boosts to 1980 MHz also runs at 1965.
-_CLOCKS_DIFFER = 0.03
+from fictl.timing.clocks import are_alike
 
 
 def where(environment: Environment) -> str:
@@ -36,7 +34,7 @@ def differences(a: BenchReport, b: BenchReport) -> Iterator[str]:
         yield f"device {old.device} and {new.device}"
     elif old.gpu != new.gpu:
         yield f"GPU {old.gpu or 'unknown'} and {new.gpu or 'unknown'}"
-    elif old.sm_mhz and new.sm_mhz and abs(new.sm_mhz / old.sm_mhz - 1) > _CLOCKS_DIFFER:
+    elif not are_alike(new.sm_mhz or 0, old.sm_mhz or 0):
         yield f"clocks of {old.sm_mhz} and {new.sm_mhz} MHz"
     first, second = _ways(a), _ways(b)
     for what in (what for what in first if what in second):

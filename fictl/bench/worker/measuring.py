@@ -45,25 +45,25 @@ def measure_case(
 ) -> Iterator[Row]:
     """Measure all sides, the op first; if the op is wrong, nothing is timed."""
     workload = TrialWorkload(subject, case, place.device, options.seed, refcheck=options.refcheck)
-    reason = _unsuitable(subject, case, place)
+    reason = unsuitable(subject, case, place)
     if reason:
-        yield replace(_row(workload, contenders[0]), status=SKIPPED, note=reason)
+        yield replace(row_of(workload, contenders[0]), status=SKIPPED, note=reason)
         return
     fit: list[CaseTrial] = []
     refused: list[Row] = []
     for contender in contenders:
         trial = CaseTrial(contender, workload)
-        status, note = _checked(trial)
+        status, note = checked(trial)
         if status == TIMED:
             fit.append(trial)
         else:
-            refused.append(replace(_row(workload, contender), status=status, note=note))
+            refused.append(replace(row_of(workload, contender), status=status, note=note))
     if any(not trial.contender.is_baseline for trial in fit):
         yield from _timed(workload, fit, options, place)
     yield from refused
 
 
-def _unsuitable(subject: Subject, case: Case, place: Place) -> str:
+def unsuitable(subject: Subject, case: Case, place: Place) -> str:
     wanted = "emu" if place.is_emulated else "cuda"
     if wanted not in subject.devices:
         return f"it is for {' '.join(subject.devices)}, not for {wanted}"
@@ -73,7 +73,7 @@ def _unsuitable(subject: Subject, case: Case, place: Place) -> str:
     return ""
 
 
-def _checked(trial: CaseTrial) -> tuple[str, str]:
+def checked(trial: CaseTrial) -> tuple[str, str]:
     """Call a trial once on the first copy, before timing, and return its status and note."""
     try:
         problem = trial.attempt(0)
@@ -84,14 +84,14 @@ def _checked(trial: CaseTrial) -> tuple[str, str]:
             return SKIPPED, f"not installed: {error}"
         return FAILED, repr(error)
     except Exception as error:
-        return FAILED, _said(error)
+        return FAILED, in_words(error)
     return (WRONG, f"not timed: {problem}") if problem else (TIMED, "")
 
 
 def _timed(
     workload: TrialWorkload, trials: list[CaseTrial], options: BenchOptions, place: Place
 ) -> Iterator[Row]:
-    rows = [_with_work(_row(workload, trial.contender), workload) for trial in trials]
+    rows = [with_work(row_of(workload, trial.contender), workload) for trial in trials]
     disturbance = Disturbance(trials, place.observer)
     try:
         samples = _samples(trials, options, place, disturbance)
@@ -100,12 +100,12 @@ def _timed(
         if of_this_machine and options.timer != "auto":
             raise
         others = [row for row in rows if row.is_baseline]
-        yield from (row.refused(FAILED, _said(error)) for row in others or rows)
+        yield from (row.refused(FAILED, in_words(error)) for row in others or rows)
         if others:  # One of them may have caused it.
             ours = [trial for trial in trials if not trial.contender.is_baseline]
             yield from _timed(workload, ours, options, place)
         return
-    rows = [_with_samples(row, samples[row.side]).against(place.ceilings) for row in rows]
+    rows = [with_samples(row, samples[row.side]).against(place.ceilings) for row in rows]
     if options.power:
         rows = with_energy(rows, trials, place.device, cold=options.cold)
     workload.keep_only(disturbance.index)
@@ -115,7 +115,7 @@ def _timed(
         yield _after(row, trial, disturbance, options)
         if workload.subject.has_plan and not trial.contender.is_baseline:
             yield _plan(
-                _row(workload, trial.contender),
+                row_of(workload, trial.contender),
                 trial.copy(disturbance.index),
                 options,
                 place.device,
@@ -146,7 +146,7 @@ def _after(row: Row, trial: CaseTrial, disturbance: Disturbance, options: BenchO
             return row.refused(WRONG, f"its times do not count: after them, {problem}")
         host = time_host(trial.copy(disturbance.index), workload.device) if options.host else None
     except Exception as error:
-        return row.refused(FAILED, _said(error))
+        return row.refused(FAILED, in_words(error))
     unchecked = workload.subject.reason if options.refcheck else "not checked"
     note = " · ".join(filter(None, (row.note, unchecked)))
     return replace(row, checked=workload.refcheck, host_seconds=host, note=note)
@@ -155,12 +155,12 @@ def _after(row: Row, trial: CaseTrial, disturbance: Disturbance, options: BenchO
 def _plan(row: Row, prepared: Prepared, options: BenchOptions, device: str) -> Row:
     plan = replace(row, step="plan")
     try:
-        return _with_samples(plan, time_plan(prepared, device, options.stop))
+        return with_samples(plan, time_plan(prepared, device, options.stop))
     except Exception as error:
-        return plan.refused(FAILED, _said(error))
+        return plan.refused(FAILED, in_words(error))
 
 
-def _row(workload: TrialWorkload, contender: Contender) -> Row:
+def row_of(workload: TrialWorkload, contender: Contender) -> Row:
     subject, case = workload.subject, workload.case
     return Row(
         subject.op,
@@ -176,13 +176,13 @@ def _row(workload: TrialWorkload, contender: Contender) -> Row:
     )
 
 
-def _with_work(row: Row, workload: TrialWorkload) -> Row:
+def with_work(row: Row, workload: TrialWorkload) -> Row:
     return replace(
         row, bytes=workload.bytes, flops=workload.flops, working_set=workload.working_set
     )
 
 
-def _with_samples(row: Row, samples: Samples) -> Row:
+def with_samples(row: Row, samples: Samples) -> Row:
     return replace(
         row,
         timer=samples.timer,
@@ -194,7 +194,7 @@ def _with_samples(row: Row, samples: Samples) -> Row:
     )
 
 
-def _said(error: Exception) -> str:
+def in_words(error: Exception) -> str:
     if isinstance(error, FictlError):
         return error.message
     return f"{type(error).__name__}: {error}".strip().partition("\n")[0]

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fictl.bench.messages import BenchRequest, Warned
 from fictl.bench.options import BenchOptions
+from fictl.bench.ranks import declared_ranks
 from fictl.bench.worker.respond import Work, respond
 from fictl.bench.worker.sides import contenders, missing_baselines
 from fictl.case.contender import Contender
-from fictl.case.selection import selected_cases
+from fictl.case.selection import NoCase, selected_cases
 from fictl.child.message import send
 from fictl.child.program import request_in
 from fictl.project import OpFolder
@@ -34,7 +35,16 @@ def _work(request: BenchRequest) -> Iterator[Work]:
     folder = OpFolder.of(request.op)
     for name in missing_baselines(folder, {*request.functions}, request.options):
         send(Warned(f"{folder} has no baseline {name!r}"))
-    yield from of_folder(folder, request.functions, request.options)
+    yield from of_folder(folder, _alone(folder, request.functions), request.options)
+
+
+def _alone(folder: OpFolder, names: Iterable[str]) -> list[str]:
+    """Return the functions that one process calls."""
+    bench = folder.load("bench")
+    own = [name for name in names if declared_ranks(bench, name) is None]
+    if not own:
+        raise NoCase(f"{folder} is called by several ranks", f"fictl bench {folder} --gpus 2")
+    return own
 
 
 if __name__ == "__main__":

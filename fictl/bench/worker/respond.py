@@ -48,7 +48,7 @@ class MeasuringRequest(Protocol):
 AnyRequest = TypeVar("AnyRequest", bound=MeasuringRequest)
 
 
-class _Sender(BenchObserver):
+class RoundSender(BenchObserver):
     """Sender of progress: the number of timed rounds, at intervals."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ def respond(request: AnyRequest, work_of: Callable[[AnyRequest], Iterable[Work]]
 def _measure(work: Sequence[Work], emulated: bool, options: BenchOptions) -> None:
     send(CasesCounted(len(work)))
     ceilings = _send_machine(emulated, options.timer)
-    place = Place("cpu" if emulated else "cuda", ceilings, _Sender())
+    place = Place("cpu" if emulated else "cuda", ceilings, RoundSender())
     for subject, case, among in work:
         send(CaseStarted(case.function, str(case), dict(case.sizes), case.dtype, (*case.manner,)))
         for row in measure_case(subject, case, among, options, place):

@@ -111,6 +111,16 @@ Scalars = Annotated[
     list[str] | None,
     _text("--scalar", metavar="X=VALUE", help="Scalar argument of a .cu file: factor=2.0."),
 ]
+Gpus = Annotated[
+    int | None,
+    whole(
+        "--gpus",
+        low=1,
+        high=1024,
+        help="Bench communication ops, in N ranks: the time is that of the slowest.",
+        show_default=False,
+    ),
+]
 Save = Annotated[
     bool,
     typer.Option(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fictl.bench.observer import BenchObserver
     from fictl.bench.planned import Planned
     from fictl.bench.result import BenchReport
+    from fictl.gpu_lock.chosen import ChosenGpus
     from fictl.project import OpFolder
 
 
@@ -44,14 +45,17 @@ class BenchLine:
             raise UsageError(
                 "--tensor and --scalar are for one .cu file", "an op's are in its trace"
             )
+        if files and flags["gpus"]:
+            raise UsageError("--gpus is for ops of a project", f"bench {files[0]} without it")
         return cls(ops, _options(flags), next(iter(files), None), values, place)
 
-    def run(self, observer: BenchObserver) -> BenchReport:
+    def run(self, observer: BenchObserver, chosen: ChosenGpus) -> BenchReport:
+        """Measure it; `chosen` are the GPUs of the ranks."""
         from fictl.bench.bench_ops import bench, bench_file
 
         if self.file is not None:
             return bench_file(self.file, self.values, self.options, observer)
-        return bench(self.ops, self.options, observer)
+        return bench(self.ops, self.options, observer, chosen)
 
     def folders(self) -> tuple[OpFolder, ...]:
         """Folders of the ops; none for a file."""
@@ -101,6 +105,7 @@ def _options(flags: Mapping[str, Any]) -> BenchOptions:
         timeout=flags["timeout"],
         host=flags["verbose"],
         power=flags["power"],
+        gpus=flags["gpus"] or 0,
     )
 
 

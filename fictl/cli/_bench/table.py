@@ -12,6 +12,7 @@ from fictl.bench.row import SKIPPED, TIMED, Row
 from fictl.cli import console
 from fictl.dtype import parse_dtype
 from fictl.paths import friendly
+from fictl.quantity import counted
 from fictl.timing.verdict import Verdict, compare_rounds
 
 if TYPE_CHECKING:
@@ -40,7 +41,11 @@ def show_report(out: Console, report: BenchReport, written: Sequence[Path], verb
 def _headline(report: BenchReport) -> str:
     environment = report.environment
     timed = [row for row in report.rows if row.status == TIMED and row.step == "run"]
-    parts = [_machine(environment), " ".join(dict.fromkeys(row.timer for row in timed))]
+    parts = [
+        _machine(environment),
+        _ranks(timed),
+        " ".join(dict.fromkeys(row.timer for row in timed)),
+    ]
     if environment.device == "cuda" and timed:
         parts.append(_cache(timed))
     if environment.commit:
@@ -48,12 +53,18 @@ def _headline(report: BenchReport) -> str:
     return " · ".join(filter(None, parts))
 
 
+def _ranks(rows: Sequence[Row]) -> str:
+    """`2 ranks, the slowest`, where several processes were timed."""
+    counts = dict.fromkeys(row.ranks for row in rows if row.collective)
+    return ", ".join(f"{counted(count, 'rank')}, the slowest" for count in counts)
+
+
 def _machine(environment: Environment) -> str:
     if environment.device != "cuda":
         return "emulated device"
     clock = f"{environment.sm_mhz} MHz" if environment.sm_mhz else ""
     name = environment.gpu.removeprefix("NVIDIA ") or "unknown GPU"
-    return " · ".join(filter(None, (name, clock)))
+    return " · ".join(filter(None, (name, environment.gpus, clock)))
 
 
 def _cache(rows: Sequence[Row]) -> str:
@@ -101,7 +112,9 @@ def _table(rows: Sequence[Row], columns: _Columns) -> console.Table:
 def _columns(environment: Environment, verbose: bool) -> _Columns:
     """Columns of fictl's own side; host rates say nothing about an op."""
     rates: dict[str, Callable[[Row], str]] = {
-        "GB/s": lambda row: f"{row.gbps:.4g}" if row.gbps else "",
+        "GB/s": lambda row: f"{row.gbps:.4g}" if row.gbps and row.ranks == 1 else "",
+        "algorithm GB/s": lambda row: f"{row.algbw:.4g}" if row.algbw else "",
+        "bus GB/s": lambda row: f"{row.busbw:.4g}" if row.busbw else "",
         "TFLOP/s": lambda row: f"{row.tflops:.3g}" if row.tflops else "",
         "of ceiling": _share,
         "energy": lambda row: f"{row.joules * 1e3:.3g} mJ" if row.joules else "",

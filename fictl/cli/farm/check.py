@@ -75,7 +75,7 @@ def _facts(one: CheckedPlace) -> str:
         return ""
     parts = [
         ready.host,
-        ready.gpu or ready.hardware,
+        f"{ready.gpus} x {ready.gpu}" if ready.gpus > 1 else ready.gpu or ready.hardware,
         ready.clocks,
         f"driver {ready.driver}" if ready.driver else "",
         f"fictl {ready.fictl}" + (f" ({ready.commit[:7]})" if ready.commit else ""),

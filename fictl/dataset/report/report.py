@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from fictl.dataset.readable import readable_traces
+from fictl.dataset.report.clocks import apart
 from fictl.dataset.report.numbers import FAST, best_by_task, distribution, fast
 from fictl.dataset.report.result import Result
 from fictl.dataset.report.standing import Author, Standing, authors, standings
@@ -86,7 +87,7 @@ def report(
     """
     problems: list[str] = []
     every: set[str] = set()
-    last: dict[tuple[str, ...], Result] = {}
+    chosen_results: list[Result] = []
     for trace in readable_traces(dataset, None, lambda error: problems.append(error.message)):
         solution = dataset.get_solution(trace.solution or "")
         result = Result.of(trace, solution.author if solution else "unknown")
@@ -96,15 +97,22 @@ def report(
         if not is_chosen(result.hardware, hardware):
             continue
         if _is_chosen(dataset, result.definition, definitions, op_types):
-            # Later lines of a file replace earlier ones.
-            last[(result.definition, result.solution, result.workload, result.hardware)] = result
-    results = tuple(last.values())
+            chosen_results.append(result)
+    results = tuple(_last(apart(chosen_results)))
     _require_known(dataset, definitions, op_types)
     require_known(hardware, every, "hardware")
     chosen = [n for n in dataset.definitions if _is_chosen(dataset, n, definitions, op_types)]
     return _of(
         dataset, results, problems, len({*chosen} - {result.definition for result in results})
     )
+
+
+def _last(results: Sequence[Result]) -> Iterable[Result]:
+    """Keep the last result of each: later lines of a file replace earlier ones."""
+    return {
+        (result.definition, result.solution, result.workload, result.hardware): result
+        for result in results
+    }.values()
 
 
 def _of(

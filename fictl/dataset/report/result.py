@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fictl.trace import Trace
@@ -19,7 +19,10 @@ _STRANGE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`speedup` is 0 if the reference was not timed; `cause` is a line of the log."""
+    """`speedup` is 0 if the reference was not timed; `cause` is a line of the log.
+
+    place, sm_mhz: where it was evaluated, and the GPU's clock then; empty and 0 if unknown.
+    """
 
     definition: str
     solution: str
@@ -31,6 +34,8 @@ class Result:
     speedup: float = 0.0
     cause: str = ""
     device: str = ""
+    place: str = ""
+    sm_mhz: int = 0
 
     @property
     def is_of_gpu(self) -> bool:
@@ -53,7 +58,7 @@ class Result:
         evaluation = trace.evaluation
         if evaluation is None or trace.solution is None:
             return None
-        time = evaluation.performance
+        time, facts = evaluation.performance, evaluation.fictl or {}
         return cls(
             trace.definition,
             trace.solution,
@@ -64,8 +69,15 @@ class Result:
             time.latency_ms if time else 0.0,
             time.speedup_factor if time else 0.0,
             "" if evaluation.status.value == "PASSED" else cause(evaluation.log),
-            str((evaluation.fictl or {}).get("device", "")),
+            str(facts.get("device", "")),
+            str(facts.get("place", "")),
+            _clock(facts.get("clocks")),
         )
+
+
+def _clock(facts: Any) -> int:
+    value = facts.get("sm_mhz") if isinstance(facts, dict) else None
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 def cause(log: str) -> str:

@@ -13,19 +13,29 @@ from fictl.farm.spread.readable import readable
 from fictl.quantity import counted
 from fictl.report.outcome import TestOutcome
 from fictl.report.test_report import TestReport, merge
+from fictl.timing.clocks import are_alike
 
 
 @dataclass(frozen=True)
 class PlacedBench:
-    """The report of one place: rows of different places are never compared."""
+    """The reports of one place: rows of different places are never compared."""
 
     place: str
-    report: BenchReport
+    reports: tuple[BenchReport, ...]
+
+    @property
+    def report(self) -> BenchReport:
+        return joined(self.reports)
 
     def to_dict(self) -> dict[str, Any]:
-        document = self.report.to_dict()
-        rows = [{**row, "place": self.place} for row in document["rows"]]
-        return {"place": self.place, "environment": document["environment"], "rows": rows}
+        """Give each row its place, and the clocks of the run that measured it."""
+        rows = [
+            {**row, "place": self.place, "clocks": report.environment.clocks}
+            for report in self.reports
+            for row in report.to_dict()["rows"]
+        ]
+        environment = self.report.to_dict()["environment"]
+        return {"place": self.place, "environment": environment, "rows": rows}
 
 
 def benches(results: Sequence[CommandResult]) -> list[PlacedBench]:
@@ -34,7 +44,22 @@ def benches(results: Sequence[CommandResult]) -> list[PlacedBench]:
     for result in results:
         if isinstance(result.data, dict):
             by_place.setdefault(result.place, []).append(_report(result))
-    return [PlacedBench(place, joined(reports)) for place, reports in by_place.items()]
+    return [PlacedBench(place, tuple(reports)) for place, reports in by_place.items()]
+
+
+def differing_clocks(placed: Sequence[PlacedBench]) -> str:
+    """Name places with one kind of GPU whose clocks differ; '' if there are none."""
+    by_gpu: dict[str, dict[str, int]] = {}
+    for one in placed:
+        environment = one.report.environment
+        if environment.gpu and environment.sm_mhz:
+            by_gpu.setdefault(environment.gpu, {})[one.place] = environment.sm_mhz
+    texts = [
+        f"{gpu}: " + ", ".join(f"{place} at {clock} MHz" for place, clock in clocks.items())
+        for gpu, clocks in by_gpu.items()
+        if not are_alike(min(clocks.values()), max(clocks.values()))
+    ]
+    return "; ".join(texts)
 
 
 def tests(results: Sequence[CommandResult], seconds: float) -> TestReport:
@@ -85,4 +110,6 @@ def _read_tests(data: dict[str, Any]) -> TestReport:
         )
         for test in data["tests"]
     )
-    return TestReport(tests, float(data["seconds"]), str(data["device"]), tuple(data["schedules"]))
+    schedules = tuple(map(str, data["schedules"]))
+    gpus = str(data.get("gpus", ""))
+    return TestReport(tests, float(data["seconds"]), str(data["device"]), schedules, gpus)

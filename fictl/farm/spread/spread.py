@@ -22,6 +22,7 @@ from fictl.farm.spread.observer import SpreadObserver
 from fictl.farm.spread.toolchains import CompilerChoice
 from fictl.farm.station import Station
 from fictl.farm.task_queue import Batch, TaskQueue
+from fictl.quantity import counted
 
 
 def spread(
@@ -32,12 +33,14 @@ def spread(
     what: str = "commands",
     observer: SpreadObserver | None = None,
     compilers: CompilerChoice | None = None,
+    gpus: int = 0,
 ) -> SpreadResults:
     """Run every job at one place that can. Raises SetupError if no place can be used.
 
-    device: what the places need; empty where a compiler is enough.
+    device: what the places need; empty where a compiler is enough. gpus: how many, on device cuda.
     """
-    greeting = Greeting(device, compiles=compilers.device if compilers else "")
+    compiles = compilers.device if compilers else ""
+    greeting = Greeting(device, compiles=compiles, gpus=gpus if device == "cuda" else 0)
     run = _Spread(jobs, project, greeting, what, observer or SpreadObserver(), compilers)
     return run.at(places)
 
@@ -83,7 +86,7 @@ class _Spread:
         """Start all places; leave out those that cannot, or that have other shipped ops."""
         here = kernels_digest()
         opened = [
-            _with_same_kernels(one, here)
+            with_gpus(_with_same_kernels(one, here), self._greeting.gpus)
             for one in open_all(places, lambda place: self._greeting, self._observer.note)
         ]
         if self._compilers is not None:
@@ -123,6 +126,17 @@ class _Spread:
         left = len(self._tasks.place_names)
         self._observer.places(busy, left, len(self._stations))
         self._status.update(len(self._results), busy, left, len(self._stations))
+
+
+def with_gpus(one: OpenPlace, count: int) -> OpenPlace:
+    """Refuse a place with fewer GPUs than the ranks of a job need."""
+    if one.ready is None or one.problem is not None or one.ready.gpus >= count:
+        return one
+    problem = NotStarted(
+        f"it has {counted(one.ready.gpus, 'GPU')}, and {count} are needed",
+        'gpu = "0,1" gives a place two',
+    )
+    return replace(one, problem=problem)
 
 
 def _with_same_kernels(one: OpenPlace, here: str) -> OpenPlace:

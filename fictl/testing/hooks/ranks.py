@@ -1,43 +1,27 @@
-"""Ranks of a multi-GPU test: the rank of this process, and how ranks find each other.
-
-torchrun sets RANK, WORLD_SIZE and MASTER_ADDR; mpirun and srun use other names for the first two,
-and on one machine the third is not needed.
-"""
+"""Ranks of a multi-GPU test: gates, and torch's process group for one test after another."""
 
 from __future__ import annotations
 
-import os
-import zlib
+import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fictl import settings
+from fictl.ranks.group import watched_group
+from fictl.ranks.rank import Rank, meeting_point
+from fictl.ranks.witness import LATER_SECONDS
 from fictl.testing.hooks.markers import gpus_of
 
-# Timeout: enough for a first collective on eight GPUs; the others wait for a failed rank.
-_PATIENCE = timedelta(seconds=60)
+if TYPE_CHECKING:
+    from fictl.ranks.verdict import Verdict
+    from fictl.ranks.witness import Witness
 
-
-@dataclass(frozen=True)
-class TestRank:
-    """Rank of this process among `size`; `local`, its rank on this machine, chooses the GPU."""
-
-    __test__ = False  # The name is right, and pytest must not collect it.
-
-    rank: int = 0
-    size: int = 1
-    local: int = 0
-
-    @classmethod
-    def here(cls) -> TestRank:
-        rank = int(settings.RANK.get() or 0)
-        local = settings.LOCAL_RANK.get()
-        return cls(rank, settings.WORLD_SIZE.get(), rank if local is None else local)
+_WITNESS = pytest.StashKey["Witness"]()
+_POLL_SECONDS = 0.02
 
 
 def missing(item: pytest.Item) -> str:
@@ -45,7 +29,7 @@ def missing(item: pytest.Item) -> str:
     wanted = gpus_of(item)
     if not wanted:
         return ""
-    here = TestRank.here()
+    here = Rank.here()
     on_gpu = settings.DEVICE.get() == "cuda"
     if on_gpu and _visible() < (1 if here.size == wanted else wanted):
         return f"needs {wanted} GPUs, {_visible()} {'is' if _visible() == 1 else 'are'} visible"
@@ -61,54 +45,76 @@ def _visible() -> int:
 
 
 @pytest.fixture
-def ranks() -> TestRank:
+def ranks() -> Rank:
     """Rank of this process among those that run the test."""
-    return TestRank.here()
+    return Rank.here()
 
 
 @pytest.fixture(scope="session")
 def _meeting_point() -> Any:
     """torch's key-value store that all ranks see."""
-    from torch.distributed.rendezvous import rendezvous
-
-    here = TestRank.here()
-    store, _, _ = next(iter(rendezvous(_url(), here.rank, here.size, timeout=_PATIENCE)))
-    return store
+    return meeting_point(Rank.here(), settings.RANK_TIMEOUT.get() + LATER_SECONDS)
 
 
 @pytest.fixture
 def process_group(request: pytest.FixtureRequest, _meeting_point: Any) -> Iterator[Any]:
     """torch's default group of these ranks: nccl on GPUs, gloo emulated; a new one for each test."""
-    import torch
     import torch.distributed as dist
 
-    here, on_gpu = TestRank.here(), settings.DEVICE.get() == "cuda"
-    if on_gpu:
-        # Some launchers show each rank its own GPU alone.
-        torch.cuda.set_device(here.local % _visible())
-    store = dist.PrefixStore(request.node.nodeid, _meeting_point)  # type: ignore[attr-defined]
-    dist.init_process_group(
-        "nccl" if on_gpu else "gloo",
-        store=store,
-        rank=here.rank,
-        world_size=here.size,
-        timeout=_PATIENCE,
-    )
-    yield dist.group.WORLD
-    _meet(store, here)
-    dist.destroy_process_group()
+    here, item = Rank.here(), request.node
+    with watched_group(here, _meeting_point, partial(_tell, item), name=item.nodeid) as witness:
+        item.stash[_WITNESS] = witness
+        yield dist.group.WORLD
+        witness.doing = "waits at the end of the test"
+        store = dist.PrefixStore(item.nodeid, _meeting_point)  # type: ignore[attr-defined]
+        with suppress(RuntimeError):  # A rank that has ended has its own report.
+            _meet(store, here, witness)
+        if witness.ended:
+            _end_early(item)
 
 
-def _meet(store: Any, here: TestRank) -> None:
+def explained(item: pytest.Item, error: BaseException) -> BaseException | None:
+    """Return a failure that names the rank that caused an error of a collective, if one did."""
+    witness = item.stash.get(_WITNESS, None)
+    verdict = witness.explain(error) if witness is not None else None
+    if verdict is None:
+        return None
+    _end_early(item)
+    failure = pytest.fail.Exception(verdict.text)
+    failure.__cause__ = error
+    return failure.with_traceback(error.__traceback__)
+
+
+def _meet(store: Any, here: Rank, witness: Witness) -> None:
     """Wait for all ranks, which must run the same test at the same time."""
     store.set(f"finished/{here.rank}", "")
-    with suppress(RuntimeError):  # A rank that has ended has its own report.
-        store.wait([f"finished/{rank}" for rank in range(here.size)], _PATIENCE)
+    keys = [f"finished/{rank}" for rank in range(here.size)]
+    deadline = time.monotonic() + settings.RANK_TIMEOUT.get() + LATER_SECONDS
+    while not store.check(keys) and not witness.ended and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
 
 
-def _url() -> str:
-    if settings.MASTER_ADDR.get():
-        return "env://"
-    # The port comes from a value that only one job's processes share, so that jobs do not mix.
-    job = settings.JOB.get() or str(os.getppid())
-    return f"tcp://127.0.0.1:{20000 + zlib.crc32(job.encode()) % 10000}"
+def _end_early(item: pytest.Item) -> None:
+    """Run no more tests in this process: its ranks are out of step. `fictl test` starts others."""
+    item.session.shouldfail = "the ranks are out of step"
+    recorder = _recorder(item)
+    if recorder is not None:
+        recorder.has_more = True
+
+
+def _recorder(item: pytest.Item) -> Any:
+    from fictl.testing.hooks.record import RECORDER
+
+    return item.config.pluginmanager.get_plugin(RECORDER)
+
+
+def _tell(item: pytest.Item, verdict: Verdict) -> None:
+    """Print a verdict, and record it for `fictl test`; this process ends next."""
+    recorder = _recorder(item)
+    if recorder is not None:
+        recorder.told(verdict.text)
+    capture: Any = item.config.pluginmanager.get_plugin("capturemanager")
+    if capture is not None:
+        capture.suspend_global_capture(in_=True)
+    out = item.config.get_terminal_writer()
+    out.write(f"\n{item.nodeid}: {verdict}\n", flush=True)

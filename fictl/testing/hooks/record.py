@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 _KEYWORD = re.compile(r"[\w:+\-.\[\]\\/]+")
 
 
+# The name of the plugin, for other parts of it.
+RECORDER = "fictl-outcomes"
+
+
 class OutcomeRecorder:
     """Pytest plugin that writes a journal of outcomes.
 
@@ -39,7 +43,8 @@ class OutcomeRecorder:
         self._part = part
         self._outcomes: dict[str, TestOutcome] = {}
         self._texts: dict[str, list[str]] = {}
-        self._fault = False
+        # Set where this process cannot run the rest of the tests.
+        self.has_more = False
 
     def began(self, config: pytest.Config) -> None:
         with suppress(PermissionError):  # The leader of a session leads a group already.
@@ -47,6 +52,10 @@ class OutcomeRecorder:
         emulated = settings.DEVICE.get() == "emu"
         orders = [*map(str, schedules.schedules(config))] if emulated else []
         self._writer.began(settings.DEVICE.get(), orders)
+
+    def told(self, verdict: str) -> None:
+        """Record which rank keeps the others waiting, from any thread."""
+        self._writer.told(verdict)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(
@@ -74,7 +83,7 @@ class OutcomeRecorder:
         outcome = yield
         fault = device_fault()
         if fault is not None:
-            self._fault = True
+            self.has_more = True
             item.session.shouldfail = "a fault took the GPU's context with it"
             if outcome.excinfo is None:
                 outcome.force_exception(fault)
@@ -103,7 +112,7 @@ class OutcomeRecorder:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        if not self._fault:
+        if not self.has_more:
             self._writer.ended()
 
     def _command(self, item: pytest.Item) -> str:

@@ -16,6 +16,7 @@ from fictl.errors import FictlError, SetupError
 from fictl.paths import same_packages
 from fictl.process import ending, stream
 from fictl.project import OpFolder
+from fictl.ranks.launched import Launched, RankEnded
 from fictl.report.outcome import FAILED, TestOutcome
 from fictl.report.test_report import TestReport
 from fictl.testing.runner.journal import Journal, JournalWriter
@@ -80,23 +81,27 @@ class TestGroup:
                 "run it again without --json to see what it says",
             )
 
-    @staticmethod
-    def _blame_running(journal: Journal, how: str, seconds: float) -> None:
+    def _blame_running(self, journal: Journal, how: str, seconds: float) -> None:
+        """Record why the running tests failed: of several ranks, that of the one that is known to
+        have ended all; the others may have gone on to a test that is not at fault.
+        """
+        ended = self._launched(journal.path).ended() if self.ranks > 1 and not seconds else None
+        known = journal.verdict or ((ended.rank, str(ended)) if ended else None)
+        blamed, why = known if known and known[0] in journal.running else (None, how)
         for rank, outcome in tuple(journal.running.items()):
-            ended_it = replace(outcome, reason=how, seconds=seconds)
-            JournalWriter(journal.path, rank).finished(ended_it)
+            if blamed in (None, rank):
+                ended_it = replace(outcome, reason=why, seconds=seconds)
+                JournalWriter(journal.path, rank).finished(ended_it)
+                _add(journal, outcome.test, ended)
         journal.read()
 
     def _argv(self, journal: Path) -> list[str]:
-        torchrun = ["torch.distributed.run", "--standalone", f"--nproc-per-node={self.ranks}", "-m"]
-        return [
-            *self.launcher,
-            sys.executable,
-            "-m",
-            *(torchrun if self.ranks > 1 else ()),
-            "pytest",
-            *self._words(journal),
-        ]
+        ranks = self._launched(journal).words if self.ranks > 1 else ()
+        pytest = (sys.executable, "-m", "pytest", *self._words(journal))
+        return [*self.launcher, *ranks, *pytest]
+
+    def _launched(self, journal: Path) -> Launched:
+        return Launched(self.ranks, journal.with_name("ranks.json"))
 
     def _words(self, journal: Path) -> list[str]:
         # Why --rootdir, and the contract last: the project's own configuration and file names
@@ -124,7 +129,8 @@ class TestGroup:
         ]
 
     def _environment(self) -> dict[str, str]:
-        threads = {"OMP_NUM_THREADS": "1"} if self.ranks > 1 else {}  # Else torchrun says so.
+        # As torchrun does: the ranks share the cores.
+        threads = {"OMP_NUM_THREADS": "1"} if self.ranks > 1 else {}
         return {**same_packages(), **threads, **self.variables}
 
 
@@ -132,6 +138,15 @@ def _ending(code: int) -> str:
     if code == -signal.SIGKILL:
         return "ended with SIGKILL, as where the system is out of memory"
     return f"ended with {ending(code)}"
+
+
+def _add(journal: Journal, test: str, ended: RankEnded | None) -> None:
+    """Add how a rank ended to what another has said of it; a verdict says it better than both."""
+    other = journal.outcomes.get(test)
+    if other is not None and journal.verdict is not None:
+        journal.outcomes[test] = replace(other, reason=journal.verdict[1])
+    elif other is not None and ended is not None:
+        journal.outcomes[test] = replace(other, reason=f"{other.reason} ({ended})")
 
 
 def _require_pytest() -> None:

@@ -34,6 +34,10 @@ class JournalWriter:
         """Record an outcome; `text` is pytest's report of a failure, which it prints at the end."""
         self._write(**asdict(outcome), text=text)
 
+    def told(self, verdict: str) -> None:
+        """Record why the running test does not end; the process ends next."""
+        self._write(verdict=verdict)
+
     def ended(self) -> None:
         """Record that every test has run."""
         self._write(ended=True)
@@ -48,6 +52,7 @@ class Journal:
 
     running: test of each rank that has not ended; it counts as failed if the process ends.
     unsaid: reports of failures that the process has not printed yet.
+    verdict: which rank kept another waiting, if that ended the process; by the rank that waited.
     """
 
     path: Path
@@ -59,6 +64,7 @@ class Journal:
     running: dict[int, TestOutcome] = field(default_factory=dict)
     unsaid: list[str] = field(default_factory=list)
     ranks_ended: set[int] = field(default_factory=set)
+    verdict: tuple[int, str] | None = None
     _offset: int = 0
 
     @property
@@ -67,6 +73,7 @@ class Journal:
 
     def begin(self) -> None:
         self.processes, self.running, self.unsaid, self.ranks_ended = {}, {}, [], set()
+        self.verdict = None
 
     def read(self) -> bool:
         """Read the events written since the last call; True if there were any."""
@@ -90,6 +97,8 @@ class Journal:
             self.total = len(self.outcomes) + event["collected"]
         elif "started" in event:
             self.running[rank] = TestOutcome(event["started"], FAILED, command=event["command"])
+        elif "verdict" in event:
+            self.verdict = self.verdict or (rank, event["verdict"])
         elif "ended" in event:
             self.ranks_ended.add(rank)
         else:

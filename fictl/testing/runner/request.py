@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fictl import settings
 from fictl.errors import UsageError
+from fictl.gpu_lock.chosen import NO_GPUS, ChosenGpus
 from fictl.project import OpFolder
 from fictl.report.test_report import TestReport
 from fictl.testing.runner.run_tests import run_tests
@@ -16,7 +17,10 @@ from fictl.testing.runner.watch import Told
 
 @dataclass(frozen=True)
 class TestRequest:
-    """Tests of `folders` on `device`, filtered by the other fields."""
+    """Tests of `folders` on `device`, filtered by the other fields.
+
+    chosen: the GPUs of the ranks.
+    """
 
     __test__ = False  # The name is right, and pytest must not collect it.
 
@@ -29,10 +33,11 @@ class TestRequest:
     gpus: int = 0
     timeout: float = 300.0
     require_arch: bool = False
+    chosen: ChosenGpus = NO_GPUS
 
     def run(self, say: Callable[[str], object], told: Told) -> TestReport:
         folders = self._having_case() if self.case else self.folders
-        return run_tests(
+        report = run_tests(
             folders,
             say,
             [*self._words()],
@@ -42,6 +47,7 @@ class TestRequest:
             ranks=self._ranks(),
             told=told,
         )
+        return replace(report, gpus=str(self.chosen))
 
     @property
     def gpus_in_use(self) -> int:
@@ -60,7 +66,7 @@ class TestRequest:
 
     def _variables(self) -> dict[str, str]:
         schedule = {settings.EMU_SCHEDULE.name: self.schedule} if self.schedule else {}
-        return {settings.DEVICE.name: self.device, **schedule}
+        return {**self.chosen.variables, settings.DEVICE.name: self.device, **schedule}
 
     def _slots(self) -> tuple[TestSlot, ...]:
         if self.parallel and self.gpus:

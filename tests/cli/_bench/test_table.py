@@ -138,3 +138,13 @@ def test_warnings_come_before_the_numbers() -> None:
 def test_rates_of_the_host_are_not_shown() -> None:
     assert "GB/s" in shown(row())
     assert "GB/s" not in shown(row(timer="host"), device="emu", before=None, after=None)
+
+
+def test_rows_of_several_ranks_have_their_bandwidth() -> None:
+    together = row(1e-3, ranks=2, collective="all_gather", message=400_000_000, timer="events")
+    text = shown(together, gpus="GPUs 0, 1 (NV18)")
+    assert "H200 · GPUs 0, 1 (NV18) · 1980 MHz · 2 ranks, the slowest · events" in text
+    header, line = text.splitlines()[-2:]
+    assert header.split()[-4:] == ["algorithm", "GB/s", "bus", "GB/s"]
+    algorithm, bus = map(float, line.split()[-2:])
+    assert (algorithm, bus) == (pytest.approx(400, rel=0.01), pytest.approx(200, rel=0.01))

@@ -1,0 +1,1 @@
+"""The program that measures a communication op: one process for each rank."""
