@@ -23,6 +23,7 @@ from fictl.farm.line import (
     Absent,
     Coming,
     CommandDone,
+    Deferred,
     Evaluated,
     Frame,
     Greeting,
@@ -41,7 +42,7 @@ from fictl.version import VERSION, commit
 _START_SECONDS = 120.0
 _LARGEST = 4 << 30
 _MOST_STRANGE_LINES = 200  # A shell of another machine may greet its user first.
-_ANSWERS = (Held, Evaluated, JudgeFailed, CommandDone, Failed)
+_ANSWERS = (Held, Evaluated, Deferred, JudgeFailed, CommandDone, Failed)
 _BETWEEN = (Heartbeat, Note, Wanted, Coming, Frame, Leaving)
 _KINDS = {kind.__name__: kind for kind in (*_ANSWERS, *_BETWEEN)}
 

@@ -11,7 +11,7 @@ from fictl.child.message import of_kind
 from fictl.judge.config import EvalConfig
 
 # Grows when an older process would misread a message of a newer one, or the reverse.
-PROTOCOL = 2
+PROTOCOL = 3
 HEARTBEAT_SECONDS = 5.0
 # A worker that is silent for this long is lost: it missed three heartbeats.
 SILENT_SECONDS = 3 * HEARTBEAT_SECONDS
@@ -24,12 +24,16 @@ class Greeting:
 
     holds: it locks the GPU on its own machine, and waits for it at most `wait` seconds.
     checks: the answer also has what takes a moment to find out.
+    run: what the workers of one run on one machine have built, they share by this name.
+    builds: at most so many at once; 0 leaves it to the worker.
     """
 
     device: str
     holds: bool = False
     wait: float | None = None
     checks: bool = False
+    run: str = ""
+    builds: int = 0
     protocol: int = PROTOCOL
 
 
@@ -147,10 +151,14 @@ class BuildSolution:
 
 @dataclass(frozen=True)
 class EvaluateWorkload:
-    """Evaluate the job's solution on one workload; `files` of the dataset by their paths in it."""
+    """Evaluate the job's solution on one workload; `files` of the dataset by their paths in it.
+
+    waits: it waits for a build that is not ready, unless others are.
+    """
 
     workload: str
     files: dict[str, Blob] = field(default_factory=dict)
+    waits: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,6 +166,14 @@ class Evaluated:
     """The answer to both requests; None after a successful build."""
 
     evaluation: str | None
+
+
+@dataclass(frozen=True)
+class Deferred:
+    """The evaluation needs the build `waits_for`; those of `built` ended since the last of these."""
+
+    waits_for: str
+    built: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

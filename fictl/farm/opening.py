@@ -33,9 +33,11 @@ class OpenPlace:
         return in_words(self.problem) if self.problem is not None else ""
 
 
-def greeting_of(place: Place, device: str, wait: float | None = None) -> Greeting:
+def greeting_of(
+    place: Place, device: str, wait: float | None = None, run: str = "", builds: int = 0
+) -> Greeting:
     """Greet a worker; it locks its GPU, unless this process does."""
-    return Greeting(device, holds=place.gpu is None, wait=wait)
+    return Greeting(device, holds=place.gpu is None, wait=wait, run=run, builds=builds)
 
 
 def open_all(

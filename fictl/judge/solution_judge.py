@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,18 @@ from fictl.judge.fault import own_faults
 from fictl.judge.inside.roles import SOLUTION
 from fictl.judge.judge_outcome import Decided, InvalidReference, JudgeOutcome
 from fictl.judge.modes import RETURNS, WRITES
-from fictl.judge.process.scratch import new_scratch, scratch_root
+from fictl.judge.once.builder import Builder
+from fictl.judge.once.building import Walls
+from fictl.judge.process.hidden import hidden_from_solutions
+from fictl.judge.process.scratch import new_scratch
 from fictl.judge.process.spawn import start
 from fictl.judge.reference import Reference
 from fictl.judge.solution_process import SolutionProcess
 from fictl.judge.solution_trial import SolutionTrial, baseline_plan
-from fictl.paths import FARM, cache_root
 from fictl.removal import remove
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
 from fictl.trace.documents.fitting import require_fit
 
-_HIDDEN = ("definitions", "solutions", "workloads", "traces", "blob", "reports")
 _SEED_BITS = 53  # JSON keeps integers of this size exactly.
 
 
@@ -34,6 +35,9 @@ class Judge:
     Its process is reused for the next workload. It is replaced after a failure, or for each
     workload if `isolated`. The judges of one definition may share a `reference`, one after the
     other. If `scratch` is given, the folder is kept with its builds.
+
+    With a `builder`, evaluate and build raise NotBuilt where the solution needs what it does not
+    have yet, and can be called again once it does.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class Judge:
         scratch: Path | None = None,
         isolated: bool = False,
         reference: Reference | None = None,
+        builder: Builder | None = None,
     ) -> None:
         self._definition, self._solution = definition, solution
         self._config = config if config.seed else replace(config, seed=_new_seed())
@@ -56,6 +61,9 @@ class Judge:
         self._reference = reference or Reference(definition, self._kind, root=root, gpu=gpu)
         self._is_temporary = scratch is None
         self._scratch = scratch or new_scratch("solution")
+        self._builder = builder
+        seconds = config.compile_timeout_seconds
+        self._walls = Walls(self._kind, seconds, root, config.untrusted)
         self._process: SolutionProcess | None = None
         self._is_new = self._is_built = False
         self._build_failure: Decided | None = None
@@ -181,19 +189,16 @@ class Judge:
 
     def _start(self) -> SolutionProcess:
         folder = self._scratch / "work"
-        root = self._root  # Only parts of it are hidden: an interpreter may be installed there.
-        hidden = [root / name for name in _HIDDEN if os.path.isdir(root / name)] if root else []
-        hidden.append(scratch_root())
-        others = cache_root().joinpath(*FARM)  # Inputs that came from another machine.
-        hidden += [others] if os.path.isdir(others) else []
         sandboxed = start(
             SOLUTION,
             folder,
-            hidden=tuple(hidden),
+            hidden=hidden_from_solutions(self._root),
             device=self._kind,
             gpu=self._gpu,
             untrusted=self._config.untrusted,
         )
+        if self._builder is not None:
+            sandboxed.desk.open(partial(self._builder.deliver, walls=self._walls))
         self._process = SolutionProcess(sandboxed, folder)
         self._is_new, self._is_built = True, False
         return self._process

@@ -1,0 +1,59 @@
+"""Builds made by another process: a process that runs what nobody trusts orders them from it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fictl.jit.commit import commit
+from fictl.jit.compile import kept_failure
+from fictl.jit.diagnose import Diagnosis
+from fictl.jit.order import Order, order_of
+from fictl.jit.plan import Plan
+from fictl.jit.store.entry import MODULE, Entry
+from fictl.jit.store.staging import publish, staging_folder
+from fictl.jit.store.stores import Store
+
+
+@dataclass(frozen=True)
+class Made:
+    """The answer to an order: an open file with the module, or why it does not build."""
+
+    module: int = -1
+    seconds: float = 0.0
+    first: str = ""
+    hint: str = ""
+    log: str = ""
+
+
+Maker = Callable[[Order], "Made | None"]
+_maker: Maker | None = None
+
+
+def order_from(maker: Maker) -> None:
+    """Have `maker` build from now on; where it returns None, this process builds."""
+    global _maker
+    _maker = maker
+
+
+def made(plan: Plan, store: Store) -> Entry | None:
+    """Return a build that was ordered, under this plan's own names; None if nobody builds it.
+
+    BuildFailed is raised as if it had been built here.
+    """
+    order = order_of(plan) if _maker is not None and not plan.spec.is_runtime else None
+    made = _maker(order) if _maker is not None and order is not None else None
+    if made is None:
+        return None
+    module_dir = store.module_dir(plan.spec.project, plan.spec.name)
+    with staging_folder(module_dir) as staging:
+        if made.module < 0:
+            (staging / "build.log").write_text(made.log, encoding="utf-8", errors="replace")
+            raise kept_failure(plan, Diagnosis(made.first, made.hint), staging, module_dir)
+        with os.fdopen(made.module, "rb") as source, (staging / MODULE).open("wb") as target:
+            shutil.copyfileobj(source, target)
+        commit(plan, staging, made.seconds, {}, 0)
+        final = store.recipe_dir(plan.spec.project, plan.spec.name, plan.recipe.key)
+        return publish(staging, final / plan.build_key)
