@@ -14,7 +14,7 @@ from fictl.dataset.run_plan import EvaluationJob
 from fictl.dataset.sound import why_unsound
 from fictl.errors import FictlError, SetupError
 from fictl.farm.place import Place
-from fictl.farm.station import Stopped, in_words
+from fictl.farm.station import PutOff, Stopped, in_words
 from fictl.farm.task_queue import Batch, Task, TaskQueue
 from fictl.judge.fault import JudgeFault
 from fictl.judge.hardware import UNKNOWN
@@ -66,7 +66,7 @@ class EvaluationDoer:
         self._evaluator.prepare(self._device, waits)
 
     def do(self, task: Task[EvaluationTask]) -> None:
-        self._report(task, self._evaluated(self._job_here(task), task.work.workload))
+        self._report(task, self._evaluated(task))
 
     def blame(self, task: Task[EvaluationTask], lost: Lost) -> None:
         task.work.job.strikes.lost += 1
@@ -96,14 +96,15 @@ class EvaluationDoer:
             why = f"{job}: {job.strikes}; {counted(left, 'more workload')} left out"
             self._to.not_done(why, left)
 
-    def _evaluated(self, job: EvaluationJob, workload: Workload) -> RunOutcome:
+    def _evaluated(self, task: Task[EvaluationTask]) -> RunOutcome:
         from fictl.trace.documents.fitting import require_fit
 
+        job, workload = self._job_here(task), task.work.workload
         names = job.definition.name, job.solution.name, workload.uuid
         try:
             require_fit(job.definition, workload)
-            evaluation = self._evaluator.evaluate(job, workload)
-        except (Lost, Stopped):
+            evaluation = self._evaluator.evaluate(job, workload, bool(task.waits_for))
+        except (Lost, PutOff, Stopped):
             raise
         except JudgeFault as fault:
             return RunOutcome(*names, error=in_words(fault), is_fault=True)

@@ -17,6 +17,7 @@ from fictl.dataset.previous import kind_of
 from fictl.farm.connection import Connection, Files
 from fictl.farm.line import (
     BuildSolution,
+    Deferred,
     Evaluated,
     EvaluateWorkload,
     HoldGpu,
@@ -25,7 +26,7 @@ from fictl.farm.line import (
 )
 from fictl.farm.opening import greeting_of
 from fictl.farm.place import Place
-from fictl.farm.station import Broken, Stopped
+from fictl.farm.station import Broken, PutOff, Stopped
 from fictl.judge.fault import JudgeFault, own_faults
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class Evaluator(Protocol):
 
     def build(self, job: EvaluationJob) -> Evaluation | None: ...
 
-    def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation: ...
+    def evaluate(self, job: EvaluationJob, workload: Workload, waits: bool = True) -> Evaluation:
+        """Evaluate; unless it waits, PutOff says which build the solution needs first."""
 
     def stop(self) -> None: ...
 
@@ -61,6 +63,8 @@ class ProcessEvaluator:
 
     wait: seconds for which the worker of another machine waits for its GPU.
     connection: a worker that was greeted already.
+    run: the run, of which all workers on one machine share what they build.
+    builds: at most so many at once; 0 leaves it to the worker.
     """
 
     def __init__(
@@ -71,9 +75,12 @@ class ProcessEvaluator:
         wait: float | None = None,
         note: Callable[[str], object] = lambda text: None,
         connection: Connection | None = None,
+        run: str = "",
+        builds: int = 0,
     ) -> None:
         self._root, self._place, self._isolated = root, place, isolated
         self._wait, self._note = wait, note
+        self._run, self._builds = run, builds
         self._inputs = InputFiles(root or Path())
         self._connection = connection
         self._job: EvaluationJob | None = None
@@ -97,12 +104,12 @@ class ProcessEvaluator:
         seconds = job.config.compile_timeout_seconds + _SPARE_SECONDS
         return self._ask(job, BuildSolution(), seconds, {})
 
-    def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation:
+    def evaluate(self, job: EvaluationJob, workload: Workload, waits: bool = True) -> Evaluation:
         config = job.config
         # Time for the build, the first call, the measurement, and the reference.
-        seconds = 4 * config.timeout_seconds + 2 * config.compile_timeout_seconds + _SPARE_SECONDS
+        seconds = 4 * config.timeout_seconds + 4 * config.compile_timeout_seconds + _SPARE_SECONDS
         named, files = ({}, {}) if self._place.is_here else self._inputs.of(workload)
-        request = EvaluateWorkload(_text(workload), named)
+        request = EvaluateWorkload(_text(workload), named, waits)
         evaluation = self._ask(job, request, seconds, files)
         assert evaluation is not None
         return evaluation
@@ -149,7 +156,10 @@ class ProcessEvaluator:
         if not job.is_at_work_as(self._job):
             connection.send(self._job_started(job))
             self._job = job
-        answer: Evaluated | JudgeFailed | Failed = connection.ask(request, seconds, files)
+        answer: Evaluated | Deferred | JudgeFailed | Failed
+        answer = connection.ask(request, seconds, files)
+        if isinstance(answer, Deferred):
+            raise PutOff(answer.waits_for, answer.built)
         if isinstance(answer, JudgeFailed):
             raise _fault(answer)
         if isinstance(answer, Failed):
@@ -167,7 +177,8 @@ class ProcessEvaluator:
             device = kind_of(config_device) if self._place.runs else ""
             self._connection = Connection(self._place, self._note)
             self._job = None
-            self._connection.greet(greeting_of(self._place, device, self._wait))
+            greeting = greeting_of(self._place, device, self._wait, self._run, self._builds)
+            self._connection.greet(greeting)
         return self._connection
 
     def _end(self) -> None:

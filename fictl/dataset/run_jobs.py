@@ -123,7 +123,10 @@ def _processes(
     def make(root: Path, place: Place) -> Evaluator:
         open_place = at.open.pop(place.name, None)
         connection = open_place.connection if open_place is not None else None
-        return ProcessEvaluator(root, place, isolated, options.wait, observer.note, connection)
+        builds = at.builds_at(place, options.jobs) if place.runs else 1
+        return ProcessEvaluator(
+            root, place, isolated, options.wait, observer.note, connection, at.run, builds
+        )
 
     return make
 

@@ -70,7 +70,7 @@ class FarmWorker:
         self._greeting = Greeting("")
         self._locked = ExitStack()
         self._holds = False
-        self._judge = JudgeServer(self._exchange)
+        self._judge = JudgeServer(self._exchange, self._greeting)
         self._commands = CommandServer(self._exchange)
 
     def serve(self) -> None:
@@ -78,6 +78,7 @@ class FarmWorker:
         if greeting is None:
             return
         self._greeting = greeting
+        self._judge = JudgeServer(self._exchange, greeting)
         self._answers.send(facts_of(greeting))
         threading.Thread(target=self._beat, daemon=True).start()
         for request in self._requests:

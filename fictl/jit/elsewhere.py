@@ -29,13 +29,12 @@ class Made:
 
 
 Maker = Callable[[Order], "Made | None"]
-_maker: Maker | None = None
+_makers: list[Maker] = []  # The last one counts.
 
 
 def order_from(maker: Maker) -> None:
     """Have `maker` build from now on; where it returns None, this process builds."""
-    global _maker
-    _maker = maker
+    _makers.append(maker)
 
 
 def made(plan: Plan, store: Store) -> Entry | None:
@@ -43,8 +42,8 @@ def made(plan: Plan, store: Store) -> Entry | None:
 
     BuildFailed is raised as if it had been built here.
     """
-    order = order_of(plan) if _maker is not None and not plan.spec.is_runtime else None
-    made = _maker(order) if _maker is not None and order is not None else None
+    order = order_of(plan) if _makers and not plan.spec.is_runtime else None
+    made = _makers[-1](order) if order is not None else None
     if made is None:
         return None
     module_dir = store.module_dir(plan.spec.project, plan.spec.name)

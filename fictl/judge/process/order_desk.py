@@ -87,7 +87,7 @@ class OrderDesk:
             for handle in handles:
                 os.close(handle)
         if not isinstance(order, dict):
-            raise ValueError("no order")
+            raise ValueError("no order")  # noqa: TRY004  # as for any other bytes
         return order
 
     def _answer(self, order: Order) -> None:

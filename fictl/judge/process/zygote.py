@@ -49,9 +49,7 @@ def _child(parent: socket.socket, request: dict[str, object], handles: list[int]
         parent.close()
         policy = SandboxPolicy.from_dict(request["policy"])  # type: ignore[arg-type]
         role = str(request["role"])
-        supervise(
-            Handles(*handles), policy, lambda *inner: _inside(role, inner, policy)
-        )
+        supervise(Handles(*handles), policy, lambda *inner: _inside(role, inner, policy))
     finally:
         os._exit(1)
 
