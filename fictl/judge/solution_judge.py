@@ -91,6 +91,8 @@ class Judge:
             raise
         outcome.facts["seconds"] = round(time.monotonic() - start_time, 3)
         outcome.facts["spent"] = self._spent.seconds()
+        if self._process is not None and self._process.sandboxed.desk.seconds:
+            outcome.facts["build_seconds"] = round(self._process.sandboxed.desk.seconds, 3)
         return outcome.evaluation(self._reference.environment, self._end_workload())
 
     @own_faults("building a solution")

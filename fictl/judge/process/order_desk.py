@@ -56,6 +56,7 @@ class OrderDesk:
         self._count = 0
         self.waits_for = ""
         self.is_open = True
+        self.seconds = 0.0  # How long what it was given took to build.
 
     def open(self, deliver: Deliver) -> None:
         self._deliver = deliver
@@ -99,6 +100,7 @@ class OrderDesk:
                 self.waits_for = key
                 return
             delivery = found
+            self.seconds += found.seconds
         self._send(delivery)
 
     def _send(self, delivery: Delivery) -> None:
