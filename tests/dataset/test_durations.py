@@ -113,7 +113,7 @@ def test_a_run_hands_out_the_longest_known_first(dataset: TraceSet) -> None:
         return evaluation()
 
     run(dataset, judge, save=False, slots=(Place("0", hardware="NVIDIA_H200"),))
-    assert began[:4] == ["scale_b", "scale_b", "scale_b", "scale_a"]
+    assert began[-1] == "mm_a"
     began.clear()
     run(dataset, judge, save=False, slots=(Place("0", hardware="NVIDIA_B200"),))
-    assert began[:2] == ["mm_a", "scale_a"]
+    assert began[0] == "mm_a"
