@@ -18,6 +18,7 @@ from fictl import settings
 from fictl.arch import Arch, ArchRule
 from fictl.jit.module_spec import ModuleSpec, Template
 from fictl.jit.plan import Plan
+from fictl.paths import files_below
 from fictl.user_file import read_bytes
 
 Order = Mapping[str, Any]
@@ -37,7 +38,7 @@ def order_of(plan: Plan) -> Order | None:
     # A flag may name the folder in which the sources lie: then the order is of this process alone.
     if not _is_plain(spec) or str(own) in json.dumps(described):
         return None
-    texts = {_spelled(path, common): _text(path) for path in _below(files, common)}
+    texts = {_spelled(path, common): _text(path) for path in _offered(files, Path(common))}
     return {**described, "files": texts}
 
 
@@ -133,8 +134,11 @@ def _common(spec: ModuleSpec, files: Iterable[Path], own: Path) -> str:
     return os.path.commonpath(inside) if inside else str(own / "none")
 
 
-def _below(paths: Iterable[Path], common: str) -> list[Path]:
-    return [path for path in paths if path.is_relative_to(common)]
+def _offered(files: Iterable[Path], common: Path) -> list[Path]:
+    """Return all files that an include could name, also one that no scanner sees; and `files`."""
+    beside = files_below(common) if os.path.isdir(common) else ()
+    headers = (path for path in beside if path.suffix != ".py")
+    return sorted({*headers, *(path for path in files if path.is_relative_to(common))})
 
 
 def _spelled(path: Path, common: str) -> str:

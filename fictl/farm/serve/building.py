@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # A compiler uses several cores, and evaluations need some.
 CORES_EACH = 4
 # A solution that orders again and again, each time something new, then builds in its own process.
-_MOST_WAITS = 32
+_MOST_WAITS = 8
 # Tries of solutions that are alike, of which each has shown that it waits for the same.
 _MOST_ALIKE = 2
 
@@ -32,7 +32,7 @@ class PlaceBuilds:
 
     def builder_for(self, solution: str) -> Builder | None:
         """Return what builds for a solution; None where it builds in its own process."""
-        if not self._greeting.run or self._waits[solution] >= _MOST_WAITS:
+        if not self._greeting.run or self._waits[_hash(solution)] >= _MOST_WAITS:
             return None
         if self._builder is None:
             from fictl.judge.once.builder import Builder
@@ -52,7 +52,7 @@ class PlaceBuilds:
         return "" if tries < _MOST_ALIKE and self._builder.has_room else key
 
     def waits(self, solution: str, key: str) -> None:
-        self._waits[solution] += 1
+        self._waits[_hash(solution)] += 1
         kind = kind_of(solution)
         self._alike[kind] = (key, self._alike.get(kind, ("", 0))[1] + 1)
 
@@ -74,4 +74,8 @@ def kind_of(solution: str) -> str:
     entry = str(document["spec"]["entry_point"]).partition("::")[0]
     files = [(one["path"], one["content"]) for one in document["sources"]]
     alike = sorted(one for one in files if one[0] != entry) or files
-    return hashlib.sha256(json.dumps(alike).encode()).hexdigest()
+    return _hash(json.dumps(alike))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
