@@ -33,6 +33,8 @@ class Shelf:
             raise UsageError(f"{run!r:.80} is not the name of a run")
         with own_faults("making a folder for builds"):
             self.folder = scratch_root() / f"{_START}{run}"
+            if self.folder.is_symlink():
+                raise UsageError(f"{self.folder} is a link", "remove it")
             self._used = _used(self.folder)
             for other in scratch_root().glob(f"{_START}*"):
                 _remove_if_unused(other)

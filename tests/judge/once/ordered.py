@@ -5,14 +5,16 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
-from fictl.judge import EvalConfig, Judge
+from fictl.judge import Judge
 from fictl.judge.once.builder import Builder
 from fictl.judge.once.shelf import Shelf
 from fictl.judge.process.order_desk import NotBuilt
-from fictl.trace import Definition, Evaluation, Solution
+from fictl.judge.reference import Reference
+from fictl.trace import Evaluation, Solution
 
-from ..judge_runs import CONFIG, WORKLOAD
+from ..judge_runs import CONFIG, WORKLOAD, definition
 
 CPP = """
 #include <tvm/ffi/c_api.h>
@@ -33,6 +35,7 @@ extern "C" __attribute__((visibility("default"))) int __tvm_ffi_run(
 """
 RIGHT, WRONG, BROKEN = "#define FACTOR 1.0f\n", "#define FACTOR 2.0f\n", "#error of nobody's\n"
 SECONDS = 100.0
+QUICK = replace(CONFIG, profile_baseline=False)
 
 
 def cpp(header: str = RIGHT, name: str = "tried", source: str = CPP) -> Solution:
@@ -63,11 +66,9 @@ def built(shelf: Shelf) -> list[str]:
     return sorted(path.name for path in shelf.folder.iterdir() if not path.name.startswith("."))
 
 
-def evaluated(
-    definition: Definition, solution: Solution, builder: Builder, config: EvalConfig = CONFIG
-) -> Evaluation:
+def evaluated(solution: Solution, builder: Builder, reference: Reference) -> Evaluation:
     """Evaluate, and wait for what is ordered, as a worker does."""
-    with Judge(definition, solution, config, builder=builder) as judge:
+    with Judge(definition(), solution, QUICK, builder=builder, reference=reference) as judge:
         while True:
             try:
                 return judge.evaluate(WORKLOAD)
