@@ -130,9 +130,8 @@ def test_an_order_that_says_what_its_files_are_not_builds_nothing(reference: Ref
         lie = {**order, "files": {**order["files"], "./factor.h": WRONG}}
         forged = f"socket.send_fds(end, [b'order'], [parcel({json.dumps(lie).encode()!r})])"
         found = solution(FORGER.format(forged=forged))
-        with judging(found, builder, reference) as judge:
-            with pytest.raises(NotBuilt) as missing:
-                judge.evaluate(WORKLOAD)
+        with judging(found, builder, reference) as judge, pytest.raises(NotBuilt) as missing:
+            judge.evaluate(WORKLOAD)
         assert builder.wait(missing.value.key, SECONDS)
         delivery = shelf.find(missing.value.key)
         assert delivery is not None
@@ -145,7 +144,7 @@ def test_files_that_no_include_names_make_another_order(reference: Reference) ->
     """A header behind a macro is in no recipe: it must be in the key, or come to nobody else."""
     source = CPP.replace('"factor.h"', "HEADER")
     hidden = f'#define HEADER "factor.h"\n{source}'
-    with building() as (builder, shelf):
+    with building() as (builder, _):
         first = evaluated(cpp(WRONG, source=hidden), builder, reference)
         second = evaluated(cpp(source=hidden), builder, reference)
     assert (first.status.value, second.status.value) == ("INCORRECT_NUMERICAL", "PASSED")
@@ -167,9 +166,8 @@ def _order(victim: Solution, builder: Builder, reference: Reference) -> dict:
 
 
 def test_a_builder_that_is_closed_leaves_nothing(reference: Reference) -> None:
-    with building() as (builder, shelf):
-        with judging(cpp(), builder, reference) as judge:
-            with pytest.raises(NotBuilt):
-                judge.evaluate(WORKLOAD)
+    with building() as (builder, shelf), judging(cpp(), builder, reference) as judge:
+        with pytest.raises(NotBuilt):
+            judge.evaluate(WORKLOAD)
     assert not shelf.folder.exists()
     assert not any(thread.is_alive() for thread in builder._threads)

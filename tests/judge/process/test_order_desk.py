@@ -70,7 +70,7 @@ def test_a_module_comes_in_memory_that_nobody_can_change(module: Path) -> None:
         lambda: os.write(again, b"x"),
         lambda: os.ftruncate(again, 0),
     ):
-        with pytest.raises(OSError, match="not permitted|Bad file descriptor"):
+        with pytest.raises(OSError, match=r"not permitted|Bad file descriptor"):
             change()
     assert module.read_bytes() == b"module"
     os.close(handle)
@@ -135,14 +135,14 @@ GARBAGE: dict[str, Callable[[], list[int]]] = {
 @pytest.mark.parametrize("what", GARBAGE)
 def test_what_is_no_order_ends_the_orders_of_this_process(what: str) -> None:
     handles = GARBAGE[what]()
-    before = len(os.listdir("/proc/self/fd"))
+    before = len([*Path("/proc/self/fd").iterdir()])
     customer = Customer(lambda key, order: Delivery())
     socket.send_fds(customer.end, [b"order"], handles)
     assert customer.desk.hear()
     assert not customer.desk.is_open
     assert customer.keys == []
     customer.end.close()
-    assert len(os.listdir("/proc/self/fd")) == before  # Those that came are closed.
+    assert len([*Path("/proc/self/fd").iterdir()]) == before  # Those that came are closed.
 
 
 def test_a_process_that_has_gone_orders_nothing() -> None:
