@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fictl.jit.commit import commit
 from fictl.jit.compile import kept_failure
 from fictl.jit.diagnose import Diagnosis
-from fictl.jit.order import Order, order_of
+from fictl.jit.order import NAME, Order, order_of
 from fictl.jit.plan import Plan
 from fictl.jit.store.entry import MODULE, Entry
 from fictl.jit.store.staging import publish, staging_folder
@@ -53,6 +53,14 @@ def made(plan: Plan, store: Store) -> Entry | None:
             raise kept_failure(plan, Diagnosis(made.first, made.hint), staging, module_dir)
         with os.fdopen(made.module, "rb") as source, (staging / MODULE).open("wb") as target:
             shutil.copyfileobj(source, target)
-        commit(plan, staging, made.seconds, {}, 0)
+        commit(_as_ordered(plan), staging, made.seconds, {}, 0)
         final = store.recipe_dir(plan.spec.project, plan.spec.name, plan.recipe.key)
         return publish(staging, final / plan.build_key)
+
+
+def _as_ordered(plan: Plan) -> Plan:
+    """Return the plan with the names that the debug info of an ordered module has."""
+    own = plan.spec.name.replace(".", "/")
+    names = (NAME if place.name == own else place.name for place in plan.places)
+    places = (replace(place, name=name) for place, name in zip(plan.places, names, strict=True))
+    return replace(plan, places=tuple(places))

@@ -25,8 +25,8 @@ Order = Mapping[str, Any]
 
 _FLAGS = ("extra_cuda_cflags", "extra_cflags", "extra_ldflags", "allowed_remarks", "devices")
 _OWN = "./"
-# What people call the module: it is in no byte of the build.
-_NAMES = ("name", "project")
+# Every ordered module is built under this name: what people call it is no part of an order.
+NAME = "ordered"
 
 
 def order_of(plan: Plan) -> Order | None:
@@ -43,9 +43,8 @@ def order_of(plan: Plan) -> Order | None:
 
 
 def key_of(order: Order) -> str:
-    """Return the hash of an order: equal ones are built once, whatever people call them."""
-    deciding = {name: value for name, value in order.items() if name not in _NAMES}
-    return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
+    """Return the hash of all of an order: equal ones are built once."""
+    return hashlib.sha256(json.dumps(order, sort_keys=True).encode()).hexdigest()
 
 
 def fill(order: Order, folder: Path) -> ModuleSpec:
@@ -57,8 +56,8 @@ def fill(order: Order, folder: Path) -> ModuleSpec:
 
     template = order["template"]
     return ModuleSpec(
-        name=str(order["name"]),
-        project=str(order["project"]),
+        name=NAME,
+        project=NAME,
         base=path(order["base"]),
         sources=tuple(map(path, order["sources"])),
         include_dirs=tuple(map(path, order["include_dirs"])),
@@ -105,8 +104,6 @@ def _described(spec: ModuleSpec, common: str) -> dict[str, Any]:
 
     template = spec.template
     return {
-        "name": spec.name,
-        "project": spec.project,
         "base": _spelled(spec.base.absolute(), common),
         "sources": spelled(spec.sources),
         "include_dirs": spelled(spec.include_dirs),

@@ -166,8 +166,9 @@ def _order(victim: Solution, builder: Builder, reference: Reference) -> dict:
 
 
 def test_a_builder_that_is_closed_leaves_nothing(reference: Reference) -> None:
-    with building() as (builder, shelf), judging(cpp(), builder, reference) as judge:
-        with pytest.raises(NotBuilt):
+    with building() as (builder, shelf):
+        tried = judging(cpp(), builder, reference)
+        with tried as judge, pytest.raises(NotBuilt):
             judge.evaluate(WORKLOAD)
     assert not shelf.folder.exists()
     assert not any(thread.is_alive() for thread in builder._threads)
