@@ -52,6 +52,9 @@ def evaluated(definitions: str) -> Evaluated:
         document = json.loads(_fictl("dataset", "run", folder, *chosen, core="0"))
         facts = [_facts(line) for path in Path(folder).rglob("*.jsonl") for line in path.open()]
     facts = [fact for fact in facts if fact]
+    failed = {one["status"] for one in document["data"]["outcomes"]} - {"PASSED"}
+    if failed:
+        raise RuntimeError(f"evaluations ended with {', '.join(sorted(failed))}")
     # Each of them built by itself where none says what the builder took.
     builds = {fact.get("build_seconds", fact["solution_hash"]) for fact in facts}
     return Evaluated(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import threading
 from typing import NoReturn
 
 from fictl.judge.inside import heap, ordering
@@ -22,7 +23,17 @@ def preload() -> None:
     for name in (*_ALSO, *_PARTS.values()):
         importlib.import_module(name)
     importlib.import_module("fictl.runnable.discovered").shipped()
+    _start_a_thread()
     importlib.import_module("fictl.judge.inside.integrity").taken()
+
+
+def _start_a_thread() -> None:
+    """Have the C library install the signal handlers of its own that come with a first thread: on one
+    core nothing else may have started any, and a solution that does is not to blame for them.
+    """
+    first = threading.Thread(target=int)
+    first.start()
+    first.join()
 
 
 def run(role: str, channel: Channel, post: int, orders: int) -> NoReturn:
