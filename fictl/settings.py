@@ -19,6 +19,7 @@ from fictl.sharing_settings import (
     GPU_LOCK_DIR,
     LOCKED,
     NO_DOWNLOAD,
+    PLACES,
     REMOTE,
     REMOTE_MODE,
     REMOTE_TIMEOUT,
@@ -29,8 +30,8 @@ from fictl.sharing_settings import (
 
 __all__ = ["CONFIG", "SETTINGS", "XDG_CONFIG_HOME", "Setting", "file_in_use", "unknown"]
 __all__ += ["ARTIFACTS_CHECKSUM_DISABLED", "ARTIFACTS_DIR", "ARTIFACTS_DOWNLOAD_THREADS"]
-__all__ += ["ARTIFACTS_REPOSITORY", "GPU_LOCK_DIR", "LOCKED"]
-__all__ += ["NO_DOWNLOAD", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
+__all__ += ["ARTIFACTS_REPOSITORY", "GPU_LOCK_DIR", "LOCKED", "NO_DOWNLOAD", "PLACES"]
+__all__ += ["REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
 __all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
 
 XDG_CACHE_HOME: Setting[Path | None] = Setting(
@@ -287,13 +288,6 @@ VALIDATE_INPUTS = Setting(
     values.boolean,
     False,
     "check every call against its trace: shapes, dtypes, constraints, what tensors hold",
-)
-PLACES: Setting[Path | None] = Setting(
-    "FICTL_PLACES",
-    "path",
-    values.path,
-    None,
-    "the file of places that the names of --on are looked up in",
 )
 DATASET_PATH = Setting(
     "FICTL_DATASET_PATH",

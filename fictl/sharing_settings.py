@@ -1,4 +1,4 @@
-"""Settings of what users and machines share: remotes, keys, artifacts, GPUs. Others read them
+"""Settings of what users and machines share: remotes, keys, artifacts, GPUs, places. Others read them
 from settings.py.
 """
 
@@ -95,4 +95,11 @@ GPU_LOCK_DIR: Setting[Path | None] = Setting(
     values.path,
     None,
     "where all users of the GPUs lock them; unset: /run/lock, or what else all can write",
+)
+PLACES: Setting[Path | None] = Setting(
+    "FICTL_PLACES",
+    "path",
+    values.path,
+    None,
+    "the file of places that the names of --on are looked up in",
 )

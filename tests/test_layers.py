@@ -15,22 +15,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Imports go one way: a part of fictl sees the parts above its layer, and the siblings named here.
 LAYERS = [
-    {"arch", "child", "dtype", "errors", "lazy", "log", "paths", "private_folder", "process"}
-    | {"project_file", "quantity", "redact", "removal", "rooted", "sealed", "syntax"}
+    {"arch", "child", "dtype", "errors", "lazy", "log", "paths", "printable"}
+    | {"private_folder", "process", "project_file"}
+    | {"quantity", "redact", "removal", "rooted", "sealed", "syntax"}
     | {"setting", "settings", "settings_file", "setting_values", "sharing_settings"}
     | {"toml_text", "user_file", "version"},
-    {
-        "project",
-        "trace",
-        "timing",
-        "power",
-        "scaffold",
-        "toolchain",
-        "translate",
-        "trust",
-        "emu",
-        "jit",
-    },
+    {"project", "trace", "timing", "power", "scaffold", "toolchain", "translate"}
+    | {"trust", "emu", "jit"},
     {"op"},
     {"builds", "case", "gpu_lock", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}

@@ -27,7 +27,7 @@ class BuiltModule:
 
     archs: architectures of the build; `beyond`: those among them that were not requested.
     error: why the build failed. title: the module's name for people, with its backend.
-    time: time of a cold build by phase, if requested.
+    time: time of a cold build by phase, if requested. place: the other machine that built it.
     """
 
     project: str
@@ -44,10 +44,13 @@ class BuiltModule:
     time: BuildTime | None = None
     why: str = ""
     title: str = ""
+    place: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         data = {**self.__dict__, "error": None, **(self.time.to_dict() if self.time else {})}
         del data["time"]
+        if not self.place:
+            del data["place"]
         if self.error:
             data["error"] = {"message": self.error.message, "hint": self.error.hint}
         return data
@@ -81,6 +84,17 @@ def build(
     specs = for_archs(specs_of(names), archs, observer.note)
     results = build_all(specs, archs, observer, exact=exact)
     return [_built(spec, result) for spec, result in zip(specs, results, strict=True)]
+
+
+def joined(built: Sequence[BuiltModule], elsewhere: Sequence[BuiltModule]) -> list[BuiltModule]:
+    """Name the places of builds that came from elsewhere; add those of other compilers."""
+    came = {module.path: module for module in elsewhere if module.error is None}
+    own = [_named(module, came.pop(module.path, None)) for module in built]
+    return [*own, *came.values()]
+
+
+def _named(module: BuiltModule, came: BuiltModule | None) -> BuiltModule:
+    return module if came is None else replace(module, place=came.place, compiled=came.compiled)
 
 
 def build_timed(

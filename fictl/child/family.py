@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 # Long enough for compilers and tests to remove their temporary files.
 PATIENCE_SECONDS = 2.0
+_KILLED_SECONDS = 0.3
 _ENDED = ("Z", "X")
 
 
@@ -79,10 +81,23 @@ def end_descendants() -> None:
             return
 
 
+def end_below(root: int, spared: Collection[Member] = ()) -> None:
+    """Kill all descendants of a process but `spared`, also those that they start meanwhile."""
+    ends = time.monotonic() + _KILLED_SECONDS
+    while left := [process for process in descendants(root) if process not in spared]:
+        for process in left:
+            process.signal(signal.SIGKILL)
+        if time.monotonic() > ends:
+            return  # One waits for a device that does not answer.
+        time.sleep(0.005)
+
+
 def end_family(leader: subprocess.Popen[bytes], patience: float = PATIENCE_SECONDS) -> None:
     """Ask a leader's process group to end, kill the rest after `patience`, wait for the leader."""
-    below = _by_pid(leader.pid)
+    # A leader that has ended has no children any more; to look for them reads all of /proc.
+    below = _by_pid(leader.pid) if leader.poll() is None else {}
     signal_group(leader, signal.SIGTERM)
+    signal_group(leader, signal.SIGCONT)  # A stopped process does not end before it goes on.
     try:
         leader.wait(patience)
     except subprocess.TimeoutExpired:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
+from codecs import getincrementaldecoder
 from contextlib import suppress
 from typing import IO
+
+from fictl.printable import printable
 
 _KEPT = 16 << 10
 _PATIENCE_SECONDS = 1.0
@@ -23,6 +26,7 @@ class LastLines:
         self.end: IO[bytes] = os.fdopen(end, "wb")
         self._kept = bytearray()
         self._lock = threading.Lock()
+        self._decoder = getincrementaldecoder("utf-8")("replace")
         self._passes_on = False
         self._thread = threading.Thread(target=self._read, args=(handle,), daemon=True)
         self._thread.start()
@@ -31,7 +35,7 @@ class LastLines:
         """Write to this process's stderr what was kept, and all that follows."""
         with self._lock:
             self._passes_on = True
-            _print(bytes(self._kept))
+            self._print(bytes(self._kept))
 
     def text(self) -> str:
         """Return the last part, after the child has ended."""
@@ -47,9 +51,8 @@ class LastLines:
                     self._kept += part
                     del self._kept[:-_KEPT]
                     if self._passes_on:
-                        _print(part)
+                        self._print(part)
 
-
-def _print(part: bytes) -> None:
-    with suppress(OSError):
-        os.write(_STDERR, part)
+    def _print(self, part: bytes) -> None:
+        with suppress(OSError):
+            os.write(_STDERR, printable(self._decoder.decode(part)).encode(errors="replace"))

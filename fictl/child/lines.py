@@ -15,12 +15,16 @@ class TooLong(ValueError):
 
 
 class Lines:
-    """Reader of the file descriptor `handle`; input after a line is kept for the next one."""
+    """Reader of the file descriptor `handle`; input after a line is kept for the next one.
+
+    heard: the time (of time.monotonic) of the last input, which may be a part of a line.
+    """
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
         self._read = bytearray()
         self._searched = 0
+        self.heard = time.monotonic()
         self._poll = select.poll()  # Not select.select: it takes no handle above 1023.
         self._poll.register(handle, select.POLLIN)
 
@@ -39,6 +43,7 @@ class Lines:
                 part = os.read(self._handle, 1 << 20)
                 if not part:
                     return b""
+                self.heard = time.monotonic()
                 self._read += part
         return line
 

@@ -19,7 +19,7 @@ from fictl.paths import same_packages
 from fictl.process import ending
 
 _PATIENCE_SECONDS = 5.0
-_STALL_SECONDS = 30.0  # Without reading anything, a reader is stopped or its machine is gone.
+_STALL_SECONDS = 15.0  # Without reading anything, a reader is stopped or its machine is gone.
 
 
 def python(*words: str) -> tuple[str, ...]:
@@ -84,6 +84,12 @@ class LocalProcess:
         assert self._lines is not None
         line = self._lines.next(deadline)
         return None if line is None else line.decode(errors="replace")
+
+    @property
+    def heard(self) -> float:
+        """The time of the last output, which may be a part of a line."""
+        assert self._lines is not None
+        return self._lines.heard
 
     def wait(self, seconds: float | None = None) -> int:
         return self._popen.wait(seconds)

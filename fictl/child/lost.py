@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fictl.errors import SetupError
+from fictl.printable import printable
 
 # Exit codes of shells, and of programs that start others, that name their reason.
 _MISSING, _NOT_EXECUTABLE, _NO_CONNECTION = 127, 126, 255
@@ -27,7 +28,7 @@ class NotStarted(Lost):
 def not_started(how: str, last: str) -> NotStarted:
     """Describe a start that failed: `how` it ended, and the last lines that it printed."""
     lines = last.strip().splitlines()
-    reason = f": {lines[-1].strip()[:300]}" if lines else ""
+    reason = f": {printable(lines[-1].strip()[:300])}" if lines else ""
     return NotStarted(f"its process did not start ({how}){reason}", _hint(how, last))
 
 

@@ -6,13 +6,16 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from fictl.child.codec import Malformed, from_json, to_json
 from fictl.errors import FictlError, from_exit_code
 
 # Begins a JSON text, as in RFC 7464; no compiler prints it.
 _MARK = "\x1e"
+
+
+F = TypeVar("F", bound="Failed")
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Failed:
     code: int
 
     @classmethod
-    def of(cls, error: FictlError) -> Failed:
+    def of(cls: type[F], error: FictlError) -> F:
         return cls(error.message, error.hint, error.exit_code)
 
     @property

@@ -9,9 +9,10 @@ import queue
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
-from fictl.child.lines import Lines
+from fictl.child.lines import Lines, TooLong
 from fictl.child.message import of_kind, to_line
 
 _STDIN = 0
@@ -54,8 +55,9 @@ class Requests:
     def _listen(self) -> None:
         # Not sys.stdin: its lock would still be held when the interpreter exits.
         lines = Lines(_STDIN)
-        while line := lines.next(math.inf):
-            self._read.put(line)
+        with suppress(TooLong, OSError):  # The parent cannot be understood: it has left.
+            while line := lines.next(math.inf):
+                self._read.put(line)
         self._on_end()
         if self._is_busy():
             os.kill(os.getpid(), signal.SIGTERM)

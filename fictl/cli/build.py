@@ -10,7 +10,18 @@ from fictl import settings
 from fictl.cli import console
 from fictl.cli.no_ops import no_ops
 from fictl.cli.on_places import refuse_with_on, spread_ops
-from fictl.cli.options import Archs, Device, DryRun, Json, Locked, On, Ops, Verbose, use_device
+from fictl.cli.options import (
+    Archs,
+    Device,
+    DryRun,
+    Json,
+    Locked,
+    On,
+    Ops,
+    Toolchain,
+    Verbose,
+    use_device,
+)
 from fictl.errors import UsageError
 from fictl.paths import friendly
 
@@ -18,10 +29,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.arch import Arch
-    from fictl.farm.spread.collect import PlacedBuild
+    from fictl.builds.building import BuiltModule
     from fictl.farm.spread.command_job import SpreadResults
 
 
+SAME, ANY = "same", "any"
+# Options of the commands that build which are for this machine.
+_OWN = {"arch", "out", "device", "toolchain", "name", "folder"}
 # Without GPUs here a build is for the project's architectures, not for the GPUs of its place.
 _NO_GPU = "-1"
 
@@ -38,6 +52,7 @@ def command(
         ),
     ] = False,
     on: On = "",
+    toolchain: Toolchain = SAME,
     dry_run: DryRun = False,
     verbose: Verbose = False,
     locked: Locked = False,
@@ -51,6 +66,7 @@ def command(
 
     if time and dry_run:
         raise UsageError("--time measures compiles, --dry-run runs none", "leave one of them out")
+    require_toolchain_use(toolchain, on)
     use_device(device, arch)
     if time and settings.DEVICE.get() == "emu":
         raise UsageError(
@@ -62,7 +78,7 @@ def command(
         return
     if on:
         refuse_with_on(context, {"time"})
-        _show_spread(spread_builds(context, ops or [], on, archs, json))
+        _show_spread(spread_builds(context, ops or [], on, archs, toolchain, json))
         return
     with ConsoleObserver(verbose) as observer:
         build = building.build_timed if time else building.build
@@ -72,12 +88,25 @@ def command(
     console.show(console.Result.among(errors, data, lambda out: _built(out, built)))
 
 
+def require_toolchain_use(toolchain: str, on: str) -> None:
+    if toolchain not in (SAME, ANY):
+        raise UsageError(f"--toolchain is {toolchain!r}", f"{SAME} or {ANY}")
+    if toolchain == ANY and not on:
+        raise UsageError(f"--toolchain {ANY} is about places", "--on names some")
+
+
 def spread_builds(
-    context: typer.Context, ops: list[str], on: str, archs: tuple[Arch, ...], quiet: bool
-) -> tuple[list[PlacedBuild], SpreadResults]:
+    context: typer.Context,
+    ops: list[str],
+    on: str,
+    archs: tuple[Arch, ...],
+    toolchain: str,
+    quiet: bool,
+) -> tuple[list[BuiltModule], SpreadResults]:
     """Build at other places, for the architectures that a build here would be for."""
     from fictl.arch import spell
     from fictl.farm.spread.collect import collected
+    from fictl.farm.spread.toolchains import CompilerChoice
     from fictl.project import Project, select
     from fictl.toolchain import native_targets
 
@@ -91,28 +120,58 @@ def spread_builds(
         ("build",),
         folders,
         on,
-        own={"arch", "out", "device"},
+        own=_OWN,
         words=words,
         keeps=("builds",),
         variables={} if targets else {settings.CUDA_VISIBLE_DEVICES.name: _NO_GPU},
+        compilers=CompilerChoice(settings.DEVICE.get(), toolchain == ANY),
         quiet=quiet,
     )
     return collected(results.results), results
 
 
-def _show_spread(answers: tuple[list[PlacedBuild], SpreadResults]) -> None:
+class Elsewhere:
+    """Builds of a command that needs all of them here: made at the places of --on, if there are any.
+
+    What failed there, or was left undone, is built here after it.
+    """
+
+    def __init__(
+        self,
+        context: typer.Context,
+        ops: list[str],
+        on: str,
+        archs: tuple[Arch, ...],
+        toolchain: str,
+        quiet: bool,
+    ) -> None:
+        self._asked = (context, ops, on, archs, toolchain, quiet)
+        self._left_out: tuple[str, ...] | None = None
+
+    def __call__(self) -> list[BuiltModule]:
+        if not self._asked[2]:
+            return []
+        built, results = spread_builds(*self._asked)
+        self._left_out = results.left_out
+        return built
+
+    def to_dict(self) -> dict[str, Any]:
+        return {} if self._left_out is None else {"left_out": [*self._left_out]}
+
+
+def _show_spread(answers: tuple[list[BuiltModule], SpreadResults]) -> None:
     from fictl.farm.spread.merged import errors_of
 
     placed, results = answers
-    errors = [one.module.error for one in placed if one.module.error]
+    errors = [module.error for module in placed if module.error]
     errors += [error for error in errors_of(results) if error not in errors]
 
     def view(out: Console) -> None:
-        _built(out, [one.module for one in placed])
+        _built(out, placed)
         for error in errors_of(results) if results.undone else ():
             console.problem(error)
 
-    data = [one.to_dict() for one in placed]
+    data = [module.to_dict() for module in placed]
     console.show(console.Result.among(errors, data, view))
 
 
@@ -128,8 +187,10 @@ def _built(out: Console, built: list[Any]) -> None:
         why = f" ({escape(module.why)})" if module.why else ""
         how = f"compiled in {module.seconds:.1f} s{why}" if module.compiled else _ready(module)
         origin = f"({module.origin})" if module.origin else ""
+        targets = " ".join(filter(None, (*module.archs, origin)))
+        at = f"  at {escape(module.place)}" if module.place else ""
         out.print(
-            f"[green]✓[/] [bold]{escape(module.title)}[/]  {' '.join((*module.archs, origin))}  {how}",
+            f"[green]✓[/] [bold]{escape(module.title)}[/]  {escape(targets)}  {how}{at}",
             soft_wrap=True,
         )
         out.print(f"  {friendly(module.path)}", markup=False, style="dim", soft_wrap=True)

@@ -9,8 +9,10 @@ import typer
 
 from fictl.cli import console
 from fictl.cli._bench import options as flags
+from fictl.cli._bench.compared_at import compared_at
 from fictl.cli.gpu_use import Wait, alone
-from fictl.cli.options import Device, Json, use_device
+from fictl.cli.on_places import refuse_with_on
+from fictl.cli.options import Device, Json, On, use_device
 from fictl.errors import InvalidValue, UsageError
 from fictl.quantity import parse_number
 
@@ -23,6 +25,7 @@ _STYLES = {"SAME": "dim", "FASTER": "green", "SLOWER": "bold red", "UNCLEAR": "y
 
 
 def command(
+    context: typer.Context,
     what: Annotated[
         list[str] | None,
         typer.Argument(
@@ -58,11 +61,13 @@ def command(
     ] = False,
     device: Device = "",
     wait: Wait = None,
+    on: On = "",
     json: Json = False,
 ) -> None:
     """Report for every case whether B is SAME, FASTER or SLOWER than A, or UNCLEAR.
 
-    Revisions, backends and baselines are timed in the same rounds. Exit code 1 on SLOWER.
+    Revisions, backends and baselines are timed in the same rounds, with --on at the same place.
+    Exit code 1 on SLOWER.
     """
     from fictl.bench.compare.dispatch import compare_two
     from fictl.bench.compare.results import compare_baseline
@@ -79,6 +84,10 @@ def command(
             f"--baseline compares the working tree with the stored baseline, not with {what[0]}",
             "leave one of them out",
         )
+    if on:
+        refuse_with_on(context, {"baseline", "force"})
+        console.show(compared_at(context, what or [], ops or [], on, _view, json))
+        return
     with _gpu(what or [], ops or [], wait), BenchProgress(json) as progress:
         if baseline:
             outcome = compare_baseline(ops or [], limit, options, progress, force)

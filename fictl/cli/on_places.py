@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from fictl.farm.spread.command_job import CommandJob, CommandResult, SpreadResults
+    from fictl.farm.spread.toolchains import CompilerChoice
     from fictl.project import OpFolder
 
 # Each command has its own use for these, or the places have.
@@ -35,12 +37,16 @@ def spread_ops(
     words: Sequence[str] = (),
     keeps: tuple[str, ...] = (),
     variables: Mapping[str, str] | None = None,
+    compilers: CompilerChoice | None = None,
+    also: Path | None = None,
+    flag: str = "",
     quiet: bool = False,
 ) -> SpreadResults:
     """Run the command for each op at one of the places.
 
-    own: parameters that this machine handles. words: more arguments. device: see spread.
-    variables: more environment variables.
+    own: parameters that this machine handles. words: more arguments. device, compilers: see spread.
+    variables: more environment variables. also: a folder whose files go along with the project's.
+    flag: precedes the name of an op.
     """
     from fictl.farm.places_file import places_of
     from fictl.farm.spread.project_files import project_files
@@ -48,11 +54,14 @@ def spread_ops(
 
     places = places_of(on, device or settings.DEVICE.get())
     given = [*_given(context, _NOT_PASSED_ON | {*own}), *words]
-    jobs = [_job(folder, command, given, keeps) for folder in folders]
-    what = f"{' '.join(command)} of {counted(len(jobs), 'op')}"
-    with project_files(folders) as files, _Progress(quiet) as observer:
+    asked = context.params.get("ops") or ()
+    jobs = [
+        _job(folder, (*command, *_words(folder, asked, flag), *given), keeps) for folder in folders
+    ]
+    what = f"{command[0]} of {counted(len(jobs), 'op')}"
+    with project_files(folders, also) as files, _Progress(quiet) as observer:
         project = replace(files, variables={**files.variables, **(variables or {})})
-        return spread(jobs, places, project, device, what, observer)
+        return spread(jobs, places, project, device, what, observer, compilers)
 
 
 def refuse_with_on(context: typer.Context, names: Collection[str]) -> None:
@@ -64,9 +73,17 @@ def refuse_with_on(context: typer.Context, names: Collection[str]) -> None:
             )
 
 
-def _job(
-    folder: OpFolder, command: Sequence[str], given: Sequence[str], keeps: tuple[str, ...]
-) -> CommandJob:
+def _words(folder: OpFolder, asked: Sequence[str], flag: str) -> Iterator[str]:
+    """Yield the folder's functions that were asked for, or the folder if all were."""
+    from fictl.case.selection import functions
+
+    named = functions(folder, asked)
+    is_whole = len(named) == len(folder.declarations())
+    for name in [f"{folder.family}/{folder.module}"] if is_whole else sorted(named):
+        yield from filter(None, (flag, f"{folder.project.name}/{name}"))
+
+
+def _job(folder: OpFolder, argv: tuple[str, ...], keeps: tuple[str, ...]) -> CommandJob:
     """Make the job of one op; how long its builds took says which op takes long."""
     from fictl.farm.spread.command_job import CommandJob
     from fictl.jit.store.stores import writable_store
@@ -74,7 +91,7 @@ def _job(
     name = f"{folder.project.name}/{folder.family}/{folder.module}"
     before = writable_store().entries(folder.project.name, folder.key)
     seconds = max((entry.manifest.seconds for entry in before), default=0.0)
-    return CommandJob(name, (*command, name, *given), keeps, seconds=seconds)
+    return CommandJob(name, argv, keeps, seconds=seconds)
 
 
 def _is_given(context: typer.Context, name: str) -> bool:

@@ -74,8 +74,17 @@ On = Annotated[
     typer.Option(
         "--on",
         metavar="PLACES",
-        help="Places to work at: local, ssh:gpu1,gpu2, a file, or names of places in FICTL_PLACES.",
+        help="Places to work at: local, ssh:gpu1,gpu2, a file, or names of places in FICTL_PLACES; "
+        "local,… adds this machine.",
         show_default=False,
+    ),
+]
+Toolchain = Annotated[
+    str,
+    typer.Option(
+        "--toolchain",
+        metavar="same|any",
+        help="Places of --on whose compilers differ: leave them out, or keep a build of each kind.",
     ),
 ]
 DryRun = Annotated[

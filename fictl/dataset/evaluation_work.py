@@ -53,6 +53,10 @@ class Results(Protocol):
         """Evaluations of a solution are left out."""
 
 
+class FaultThere(Lost):
+    """The judge has failed at one place, as where its disk is full: another may do better."""
+
+
 class EvaluationDoer:
     """Evaluates tasks at a place; gives a solution up that fails again and again in bad ways."""
 
@@ -69,6 +73,9 @@ class EvaluationDoer:
         self._report(task, self._evaluated(task))
 
     def blame(self, task: Task[EvaluationTask], lost: Lost) -> None:
+        if isinstance(lost, FaultThere):
+            self._report(task, self._fault(task, lost))
+            return
         task.work.job.strikes.lost += 1
         self._report(task, self._blamed(task, lost))
 
@@ -107,12 +114,19 @@ class EvaluationDoer:
         except (Lost, PutOff, Stopped):
             raise
         except JudgeFault as fault:
-            return RunOutcome(*names, error=in_words(fault), is_fault=True)
+            if self._tasks.places_for(task.batch.kind) > 1:
+                raise FaultThere(fault.message, fault.hint) from None
+            return self._fault(task, fault)
         except SetupError:
             raise  # As for every other solution.
         except FictlError as error:
             return RunOutcome(*names, error=in_words(error))
         return RunOutcome(*names, evaluation=evaluation)
+
+    def _fault(self, task: Task[EvaluationTask], fault: SetupError) -> RunOutcome:
+        job, uuid = task.work.job, task.work.workload.uuid
+        names = job.definition.name, job.solution.name, uuid
+        return RunOutcome(*names, error=in_words(fault), is_fault=True)
 
     def _blamed(self, task: Task[EvaluationTask], lost: Lost) -> RunOutcome:
         """The result of work that ends every process that gets it."""

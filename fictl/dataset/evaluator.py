@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,6 +15,7 @@ from fictl.child.lost import Lost
 from fictl.child.message import Failed
 from fictl.dataset.inputs import InputFiles
 from fictl.dataset.previous import kind_of
+from fictl.errors import FictlError, SetupError, shown
 from fictl.farm.connection import Connection, Files
 from fictl.farm.line import (
     BuildSolution,
@@ -62,7 +64,7 @@ class ProcessEvaluator:
     """Starts a place's worker when needed, and again after it has died.
 
     wait: seconds for which the worker of another machine waits for its GPU.
-    connection: a worker that was greeted already.
+    connection: a worker that was greeted already. inputs: shared with other places.
     run: the run, of which all workers on one machine share what they build.
     builds: at most so many at once; 0 leaves it to the worker.
     """
@@ -75,13 +77,14 @@ class ProcessEvaluator:
         wait: float | None = None,
         note: Callable[[str], object] = lambda text: None,
         connection: Connection | None = None,
+        inputs: InputFiles | None = None,
         run: str = "",
         builds: int = 0,
     ) -> None:
         self._root, self._place, self._isolated = root, place, isolated
         self._wait, self._note = wait, note
         self._run, self._builds = run, builds
-        self._inputs = InputFiles(root or Path())
+        self._inputs = inputs or InputFiles(root or Path())
         self._connection = connection
         self._job: EvaluationJob | None = None
         self._stopped = False
@@ -152,34 +155,55 @@ class ProcessEvaluator:
     ) -> Evaluation | None:
         from fictl.trace import Evaluation
 
-        connection = self._started(job.config.device)
+        connection = self._started(job.config.device, job.config.untrusted)
         if not job.is_at_work_as(self._job):
             connection.send(self._job_started(job))
             self._job = job
-        answer: Evaluated | Deferred | JudgeFailed | Failed
         answer = connection.ask(request, seconds, files)
         if isinstance(answer, Deferred):
             raise PutOff(answer.waits_for, answer.built)
         if isinstance(answer, JudgeFailed):
             raise _fault(answer)
         if isinstance(answer, Failed):
-            raise answer.error
-        text = answer.evaluation
-        return None if text is None else Evaluation.model_validate_json(text)
+            raise self._error(answer)
+        is_build = isinstance(request, BuildSolution)
+        if not isinstance(answer, Evaluated) or (answer.evaluation is None and not is_build):
+            raise Lost(f"its answer is {type(answer).__name__} without a result")
+        if answer.evaluation is None:
+            return None
+        try:
+            return Evaluation.model_validate_json(answer.evaluation)
+        except ValueError as error:
+            raise Lost(f"its result cannot be read: {_first_line(error)}") from None
 
-    def _started(self, config_device: str) -> Connection:
+    def _error(self, answer: Failed) -> FictlError:
+        """Return the error. What another machine reports may be its own, as a setting there: the
+        files of the dataset were looked at here.
+        """
+        is_its_own = not self._place.is_here and answer.code != SetupError.exit_code
+        return _Reported(answer.message, answer.hint) if is_its_own else answer.error
+
+    def _started(self, config_device: str, untrusted: bool = False) -> Connection:
+        """Return the worker; one that gets what nobody trusts has said before that it has walls."""
         if self._stopped:
             raise Stopped("the run was stopped")
         if self._connection is not None and self._connection.has_ended:
             self._end()  # It ended while nobody asked it anything.
+        if untrusted and not (self._place.is_here or self._is_walled_in()):
+            self._end()
         if self._connection is None:
             # A process that only compiles needs no GPU.
             device = kind_of(config_device) if self._place.runs else ""
             self._connection = Connection(self._place, self._note)
             self._job = None
-            greeting = greeting_of(self._place, device, self._wait, self._run, self._builds)
-            self._connection.greet(greeting)
+            if self._stopped:  # Meanwhile, when there was nothing to interrupt.
+                raise Stopped("the run was stopped")
+            greeting = greeting_of(self._place, device, self._wait, untrusted)
+            self._connection.greet(replace(greeting, run=self._run, builds=self._builds))
         return self._connection
+
+    def _is_walled_in(self) -> bool:
+        return self._connection is not None and self._connection.is_walled_in
 
     def _end(self) -> None:
         """End the process and all its descendants."""
@@ -205,6 +229,10 @@ def _fault(answer: JudgeFailed) -> JudgeFault | Lost:
     if answer.is_sticky:
         return Broken(answer.message, answer.hint)
     return _Reported(answer.message, answer.hint)
+
+
+def _first_line(error: ValueError) -> str:
+    return shown(str(error).partition("\n")[0])
 
 
 def _text(document: Definition | Solution | Workload) -> str:

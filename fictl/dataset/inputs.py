@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
 
 
 class InputFiles:
-    """Hashes each file once, unless it changes."""
+    """Hashes each file once, unless it changes; threads of all places share it."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._known: dict[tuple[str, int, int], Blob] = {}
+        self._lock = threading.Lock()
 
     def of(self, workload: Workload) -> tuple[dict[str, Blob], dict[str, Path]]:
         """Return the blobs by the workload's own paths, and the files by their hashes."""
@@ -40,6 +42,7 @@ class InputFiles:
         with own_faults("reading an input"):
             status = os.stat(path)
             key = str(path), status.st_size, status.st_mtime_ns
-            if key not in self._known:
-                self._known[key] = blob_of(path)
-            return self._known[key]
+            with self._lock:  # A thousand places would read the same gigabytes at once.
+                if key not in self._known:
+                    self._known[key] = blob_of(path)
+                return self._known[key]

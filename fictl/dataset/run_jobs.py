@@ -17,6 +17,7 @@ from fictl.dataset.builds import Builds
 from fictl.dataset.durations import Durations, longest_first
 from fictl.dataset.evaluation_work import EvaluationDoer, EvaluationTask, batch_of
 from fictl.dataset.evaluator import Evaluator, ProcessEvaluator
+from fictl.dataset.inputs import InputFiles
 from fictl.dataset.previous import DEVICE, HASH, PLACE, kind_of
 from fictl.dataset.run_observer import RunObserver
 from fictl.dataset.run_options import RunOptions
@@ -120,13 +121,23 @@ def _processes(
     at: RunPlaces, options: RunOptions, observer: RunObserver, isolated: bool
 ) -> MakeEvaluator:
     """Make evaluators that begin with the workers that were started already."""
+    shared: dict[Path, InputFiles] = {}
 
     def make(root: Path, place: Place) -> Evaluator:
         open_place = at.open.pop(place.name, None)
         connection = open_place.connection if open_place is not None else None
+        inputs = shared.setdefault(root, InputFiles(root))
         builds = at.builds_at(place, options.jobs) if place.runs else 1
         return ProcessEvaluator(
-            root, place, isolated, options.wait, observer.note, connection, at.run, builds
+            root,
+            place,
+            isolated,
+            options.wait,
+            observer.note,
+            connection,
+            inputs,
+            at.run,
+            builds,
         )
 
     return make

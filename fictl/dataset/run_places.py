@@ -5,11 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from fictl.dataset.previous import kind_of
 from fictl.dataset.run_options import RunOptions
 from fictl.errors import SetupError, UsageError
+from fictl.farm.line import Greeting
 from fictl.farm.opening import OpenPlace, close_all, greeting_of, open_all
 from fictl.farm.place import Place, places_here
 from fictl.farm.places_file import places_of
@@ -63,9 +63,14 @@ def places_of_run(options: RunOptions, note: Callable[[str], object]) -> RunPlac
     places = places_of(options.on, options.device)
     unknown = [place for place in places if not place.hardware]
     device = kind_of(options.device)
+    untrusted = bool(options.flags.get("untrusted"))
     run = _new_run()
-    greeted = partial(greeting_of, device=device, wait=options.wait, run=run, builds=options.jobs)
-    opened = open_all(unknown, greeted, note)
+
+    def greeting(place: Place) -> Greeting:
+        greeted = greeting_of(place, device, options.wait, untrusted)
+        return replace(greeted, run=run, builds=options.jobs)
+
+    opened = open_all(unknown, greeting, note)
     started = {one.place.name: one for one in opened if one.connection is not None}
     lost = tuple(f"place {p.place.name} left out: {p.why}" for p in opened if p.problem)
     usable = tuple(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +101,7 @@ class RunPlan:
     left_out: tuple[str, ...] = ()
     unreadable: tuple[NotReadable, ...] = ()
 
-    @property
+    @cached_property
     def total(self) -> int:
         return sum(job.count for job in self.jobs)
 
@@ -208,10 +209,11 @@ def _chosen(
     definitions = dataset.definitions
     require_known(options.definitions, definitions, "definition")
     require_known(options.op_types, {known.op_type for known in definitions.values()}, "op type")
-    every = [one.name for among in dataset.solutions.values() for one in among]
+    solutions = dataset.solutions
+    every = [one.name for among in solutions.values() for one in among]
     require_known(options.solutions, every, "solution")
     for name in sorted(definitions, key=lambda name: (definitions[name].op_type, name)):
         definition = definitions[name]
         if is_chosen(name, options.definitions) and is_chosen(definition.op_type, options.op_types):
-            among = dataset.solutions.get(name, ())
+            among = solutions.get(name, ())
             yield definition, [one for one in among if is_chosen(one.name, options.solutions)]

@@ -99,21 +99,17 @@ class BlobStore:
 
     def receive(self, blob: Blob, next_frame: Callable[[], Frame]) -> Path:
         """Write the frames of a blob; refuse other bytes than were named."""
+        return self.take(blob, lambda part: _written(part, blob, next_frame))
+
+    def take(self, blob: Blob, write: Callable[[Path], str]) -> Path:
+        """Have a blob written to a new file; refuse other bytes than were named.
+
+        write: makes the file, and returns the hash of its bytes.
+        """
         path = self.path(blob)
         part = self._folder / f"{os.getpid()}-{secrets.token_hex(4)}{_PART}"
         try:
-            with open(part, "xb") as file:
-                digest, size = hashlib.sha256(), 0
-                while True:
-                    data = _bytes(next_frame(), blob)
-                    size += len(data)
-                    if size > blob.size:
-                        raise WrongBlob(f"a blob of {blob.size} bytes came with {size} or more")
-                    digest.update(data)
-                    file.write(data)
-                    if size == blob.size:
-                        break
-            if digest.hexdigest() != blob.sha256:
+            if write(part) != blob.sha256:
                 raise WrongBlob(f"a blob came with other bytes than {blob.sha256[:12]}…")
             os.replace(part, path)
         finally:
@@ -133,6 +129,20 @@ class BlobStore:
                 with suppress(OSError):
                     if now - entry.stat(follow_symlinks=False).st_mtime > limit:
                         remove(Path(entry.path))
+
+
+def _written(part: Path, blob: Blob, next_frame: Callable[[], Frame]) -> str:
+    digest, size = hashlib.sha256(), 0
+    with open(part, "xb") as file:
+        while True:
+            data = _bytes(next_frame(), blob)
+            size += len(data)
+            if size > blob.size:
+                raise WrongBlob(f"a blob of {blob.size} bytes came with {size} or more")
+            digest.update(data)
+            file.write(data)
+            if size == blob.size:
+                return digest.hexdigest()
 
 
 def _bytes(frame: Frame, blob: Blob) -> bytes:

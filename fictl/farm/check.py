@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from fictl.farm.compilers import compilers_here, difference
 from fictl.farm.facts import kernels_digest
 from fictl.farm.line import Greeting, Ready
 from fictl.farm.opening import OpenPlace, close_all, open_all
@@ -38,12 +39,13 @@ def check_places(
     places: Sequence[Place], device: str, untrusted: bool = False
 ) -> list[CheckedPlace]:
     """Start each place once; ask it for what decides whether it can work."""
-    opened = open_all(places, lambda place: Greeting(device, checks=True))
+    opened = open_all(places, lambda place: Greeting(device, checks=True, compiles=device))
     close_all(opened)
-    return [_checked(one, untrusted) for one in opened]
+    here = compilers_here(device)
+    return [_checked(one, untrusted, here) for one in opened]
 
 
-def _checked(one: OpenPlace, untrusted: bool) -> CheckedPlace:
+def _checked(one: OpenPlace, untrusted: bool, here: Mapping[str, str]) -> CheckedPlace:
     ready = one.ready
     if ready is None:
         return CheckedPlace(one.place, None, (one.why,))
@@ -51,11 +53,14 @@ def _checked(one: OpenPlace, untrusted: bool) -> CheckedPlace:
     notes: list[str] = []
     if ready.free_bytes < _LEAST_BYTES:
         problems.append(f"{ready.free_bytes >> 20} MiB are free where its cache is")
-    if ready.sandbox.startswith("none"):
-        list_of = problems if untrusted else notes
-        list_of.append(f"no sandbox works there: {ready.sandbox}")
+    if ready.exposed:
+        (problems if untrusted else notes).append(ready.exposed)
     if ready.kernels != kernels_digest():
         notes.append("its shipped ops differ from those here: build, test and bench leave it out")
+    if here and (what := difference(here, ready.toolchain)):
+        notes.append(f"its compilers differ from those here: {what}: builds leave it out")
+    if ready.unlocked:
+        problems.append(f"its GPU cannot be locked: {ready.unlocked}")
     if ready.holder:
         notes.append(ready.holder)
     return CheckedPlace(one.place, ready, tuple(problems), tuple(notes))

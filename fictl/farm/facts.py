@@ -13,7 +13,7 @@ from typing import Any
 from fictl.errors import FictlError
 from fictl.farm.line import PROTOCOL, Greeting, Ready
 from fictl.farm.place import hardware_of
-from fictl.gpu_lock.hold import held
+from fictl.gpu_lock.hold import GpuBusy, held
 from fictl.gpu_lock.visible import visible
 from fictl.jit.jobs import usable_cores
 from fictl.paths import cache_root, data_root, files_below
@@ -40,6 +40,8 @@ def facts_of(greeting: Greeting) -> Ready:
         free_bytes=_free(),
         kernels=kernels_digest(),
         **(_gpu() if greeting.device == "cuda" else {}),
+        toolchain=_toolchain(greeting.compiles),
+        exposed=_exposed() if greeting.untrusted or greeting.checks else "",
         **(_checked(greeting.device) if greeting.checks else {}),
     )
 
@@ -55,9 +57,17 @@ def kernels_digest() -> str:
     return digest.hexdigest()
 
 
+def _toolchain(device: str) -> dict[str, str]:
+    if not device:
+        return {}
+    from fictl.farm.compilers import compilers_here
+
+    return compilers_here(device)
+
+
 def _checked(device: str) -> dict[str, str]:
     """Return what `fictl farm check` shows besides."""
-    return {"sandbox": _sandbox(), "nvcc": _nvcc(), "holder": _holder(device)}
+    return {"sandbox": _sandbox(), "nvcc": _nvcc(), **_lock(device)}
 
 
 def _sandbox() -> str:
@@ -67,6 +77,17 @@ def _sandbox() -> str:
         return zygote().policy.label
     except FictlError as error:
         return f"none: {error.message}"
+
+
+def _exposed() -> str:
+    from fictl.judge.process.spawn import zygote
+    from fictl.judge.sandbox.policy import require
+
+    try:
+        require(zygote().policy)
+    except FictlError as error:
+        return error.message
+    return ""
 
 
 def _nvcc() -> str:
@@ -79,14 +100,16 @@ def _nvcc() -> str:
     return nvcc.release if nvcc else ""
 
 
-def _holder(device: str) -> str:
-    """Name who holds the GPU now."""
+def _lock(device: str) -> dict[str, str]:
+    """Name who holds the GPU now, or why nobody can."""
     gpus = visible()[:1] if device == "cuda" else ()
     try:
         with held(gpus, wait=0.0):
-            return ""
+            return {}
+    except GpuBusy as error:
+        return {"holder": error.message}
     except FictlError as error:
-        return error.message
+        return {"unlocked": error.message}
 
 
 def _torch() -> str:

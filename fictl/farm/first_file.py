@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 import sys
@@ -9,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.farm.ssh_config import HOST, hosts_in
 from fictl.gpu_lock.visible import gpu_names
 from fictl.toolchain import visible_gpus
-from fictl.user_file import read_text
+from fictl.toolchain.gpus import Gpu
 
 _HEAD = """\
 # Places of fictl: a [[place]] runs one piece of work at a time. `fictl farm check` tries them.
@@ -21,13 +23,13 @@ _HEAD = """\
 #   gpu       as in CUDA_VISIBLE_DEVICES
 #   labels    words that --hardware and --on accept
 """
-_HOST = re.compile(r"(?!-)[\w.-]+")
+_MODEL = re.compile(r"\b[A-Z]{1,2}\d{2,3}[A-Z]?\b")
 
 
 def first_file(ssh: Sequence[str], config: Path | None = None) -> str:
     """Return the text of the file; hosts that `ssh` does not name are commented out."""
     known = hosts_in(config or Path("~/.ssh/config").expanduser())
-    unknown = [host for host in ssh if not _HOST.fullmatch(host)]
+    unknown = [host for host in ssh if not HOST.fullmatch(host)]
     if unknown:
         raise UsageError(f"--ssh: {unknown[0]!r} is not a host", "as in --ssh gpu1,gpu2")
     parts = [_HEAD, *_here()]
@@ -37,36 +39,36 @@ def first_file(ssh: Sequence[str], config: Path | None = None) -> str:
     return "\n".join(parts)
 
 
-def hosts_in(config: Path) -> list[str]:
-    """List the hosts that a configuration of ssh names, without patterns."""
-    try:
-        lines = read_text(config, errors="replace", largest=1 << 20).splitlines()
-    except OSError:
-        return []
-    words = [line.split() for line in lines if line.strip().lower().startswith("host ")]
-    names = [name for line in words for name in line[1:] if _HOST.fullmatch(name)]
-    return [*dict.fromkeys(names)]
-
-
 def _here() -> list[str]:
     """Return the places of this machine: its GPUs, else its cores."""
-    host = re.sub(r"[^\w.-]", "-", platform.node()) or "here"
+    host = re.sub(r"[^\w.-]", "-", platform.node(), flags=re.ASCII)[:60] or "here"
     names = gpu_names()
     if not names:
         return [f'[[place]]\nname = "{host}"\nlabels = ["cpu"]\n']
     kinds = zip(names, visible_gpus(), strict=False)
     return [
-        f'[[place]]\nname = "{host}/{name}"\ngpu = "{name}"\nlabels = ["{gpu.arch.full}"]\n'
+        f"[[place]]\nname = {_quoted(f'{host}/{name}')}\ngpu = {_quoted(name)}\n"
+        f"labels = [{', '.join(map(_quoted, _labels(gpu)))}]\n"
         for name, gpu in kinds
     ]
+
+
+def _labels(gpu: Gpu) -> list[str]:
+    """Return the model, as in H200, and the architecture."""
+    return [*_MODEL.findall(gpu.name)[:1], str(gpu.arch.full)]
 
 
 def _of_host(host: str) -> str:
     return (
         f'[[place]]\nname = "{host}"\n'
         f'launch = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "{host}"]\n'
-        f'python = "{sys.executable}"\ngpu = "0"\n'
+        f'python = {_quoted(sys.executable)}\ngpu = "0"\n'
     )
+
+
+def _quoted(text: str) -> str:
+    """Write a string of TOML; one of JSON without surrogates is one."""
+    return json.dumps(text.encode(errors="replace").decode(), ensure_ascii=False)
 
 
 def _commented(text: str) -> str:

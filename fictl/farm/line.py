@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fictl.child.message import of_kind
+from fictl.child.message import Failed, of_kind
 from fictl.judge.config import EvalConfig
+from fictl.printable import printable_document
 
 # Grows when an older process would misread a message of a newer one, or the reverse.
 PROTOCOL = 3
 HEARTBEAT_SECONDS = 5.0
-# A worker that is silent for this long is lost: it missed three heartbeats.
-SILENT_SECONDS = 3 * HEARTBEAT_SECONDS
+# A worker that missed so many is lost.
+MISSED_HEARTBEATS = 3
 FRAME_BYTES = 1 << 20
+_LONGEST_HELLO = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,10 @@ class Greeting:
     checks: the answer also has what takes a moment to find out.
     run: what the workers of one run on one machine have built, they share by this name.
     builds: at most so many at once; 0 leaves it to the worker.
+    compiles: a device whose compilers the answer names.
+    untrusted: it will judge what nobody trusts, which needs walls.
+    remotes: hashes of the URLs of remote caches that large files may go through.
+    heartbeat: seconds between two signs of life.
     """
 
     device: str
@@ -34,6 +40,10 @@ class Greeting:
     checks: bool = False
     run: str = ""
     builds: int = 0
+    compiles: str = ""
+    untrusted: bool = False
+    remotes: tuple[str, ...] = ()
+    heartbeat: float = HEARTBEAT_SECONDS
     protocol: int = PROTOCOL
 
 
@@ -41,7 +51,10 @@ class Greeting:
 class Ready:
     """The facts of a place. `hardware` is empty where it sees no GPU and needs one.
 
-    kernels: the hash of the shipped ops. sandbox, nvcc, holder (of the GPU's lock): if asked for.
+    kernels: the hash of the shipped ops. sandbox, nvcc, holder (of the GPU's lock), toolchain: if
+    asked for. remote: the one of the greeting's that it uses, too, for large files.
+    unlocked: why its GPU cannot be locked at all, if asked for.
+    exposed: why it cannot judge what nobody trusts; empty if it can, or was not asked.
     """
 
     protocol: int
@@ -62,6 +75,10 @@ class Ready:
     nvcc: str = ""
     holder: str = ""
     kernels: str = ""
+    toolchain: dict[str, str] = field(default_factory=dict)
+    remote: str = ""
+    unlocked: str = ""
+    exposed: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,13 +86,20 @@ class Heartbeat:
     """Sent every few seconds while there is work: the process, and its connection, are alive."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Numbered:
+    """A request, or its answer, which repeats the number: an answer to another is none."""
+
+    number: int = 0
+
+
 @dataclass(frozen=True)
-class HoldGpu:
+class HoldGpu(Numbered):
     """Lock the GPU, as the greeting asks for; the answer, Held, comes once it is."""
 
 
 @dataclass(frozen=True)
-class Held:
+class Held(Numbered):
     """The GPU is locked, or none is needed."""
 
 
@@ -101,9 +125,27 @@ class Blob:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Blobs of a request that the place does not have; frames follow, and no other answer."""
+    """Blobs of a request that the place does not have; each comes as frames or as AtRemote.
+
+    by_pipe: as frames alone, as the remote did not give them.
+    """
 
     blobs: tuple[Blob, ...]
+    by_pipe: bool = False
+
+
+@dataclass(frozen=True)
+class AtRemote:
+    """The remote that both ends use has this blob."""
+
+    blob: Blob
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The reply to AtRemote of an answer: whether the remote gave exactly these bytes."""
+
+    is_taken: bool
 
 
 @dataclass(frozen=True)
@@ -145,12 +187,12 @@ class JobStarted:
 
 
 @dataclass(frozen=True)
-class BuildSolution:
+class BuildSolution(Numbered):
     """Build the job's solution in its scratch folder."""
 
 
 @dataclass(frozen=True)
-class EvaluateWorkload:
+class EvaluateWorkload(Numbered):
     """Evaluate the job's solution on one workload; `files` of the dataset by their paths in it.
 
     waits: it waits for a build that is not ready, unless others are.
@@ -162,14 +204,14 @@ class EvaluateWorkload:
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class Evaluated(Numbered):
     """The answer to both requests; None after a successful build."""
 
     evaluation: str | None
 
 
 @dataclass(frozen=True)
-class Deferred:
+class Deferred(Numbered):
     """The evaluation needs the build `waits_for`; those of `built` ended since the last of these."""
 
     waits_for: str
@@ -177,7 +219,7 @@ class Deferred:
 
 
 @dataclass(frozen=True)
-class JudgeFailed:
+class JudgeFailed(Numbered):
     """The judge itself has failed: this is not a verdict on the solution.
 
     is_sticky: the GPU shows an error that stays until its processes end.
@@ -189,7 +231,7 @@ class JudgeFailed:
 
 
 @dataclass(frozen=True)
-class RunCommand:
+class RunCommand(Numbered):
     """Run `fictl` with these words and --json in a folder with the files of `tree`.
 
     keeps: `builds` returns what was built; a path in the folder returns that file.
@@ -204,7 +246,7 @@ class RunCommand:
 
 
 @dataclass(frozen=True)
-class CommandDone:
+class CommandDone(Numbered):
     """The end of a command: its exit code, its document, the end of its other output.
 
     kept: blobs, which came before, by what RunCommand calls them.
@@ -216,11 +258,18 @@ class CommandDone:
     kept: dict[str, Blob] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class NotDone(Failed, Numbered):
+    """The answer to a request that failed, of any kind."""
+
+
 def ready_in(line: str) -> Ready | None:
     """Read the answer to a greeting, also of another protocol; None for any other line."""
+    if len(line) > _LONGEST_HELLO:
+        return None
     try:
-        document = json.loads(line)
-    except ValueError:
+        document = printable_document(json.loads(line), kept="")
+    except (ValueError, RecursionError):
         return None
     if not isinstance(document, dict) or document.get("kind") != Ready.__name__:
         return None
@@ -229,7 +278,7 @@ def ready_in(line: str) -> Ready | None:
             message = of_kind({Ready.__name__: Ready}, document)
         except ValueError:
             return None
-        return message if isinstance(message, Ready) else None
+        return message if isinstance(message, Ready) and _is_sane(message) else None
     return Ready(*(_number(document, "protocol"), *_texts(document)))
 
 
@@ -240,6 +289,11 @@ def greeting_in(document: Any) -> Greeting:
     greeting = of_kind({Greeting.__name__: Greeting}, document)
     assert isinstance(greeting, Greeting)
     return greeting
+
+
+def _is_sane(ready: Ready) -> bool:
+    """Tell whether its numbers are those of a machine; whatever its texts are, they are shown."""
+    return all(0 <= count < 1 << 60 for count in (ready.cores, ready.free_bytes))
 
 
 def _number(document: dict[str, Any], name: str) -> int:

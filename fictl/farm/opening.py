@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from fictl.child.lost import Lost
-from fictl.errors import FictlError
+from fictl.errors import FictlError, of_os
 from fictl.farm.connection import Connection
+from fictl.farm.handles import allow_handles
 from fictl.farm.line import Greeting, Ready
 from fictl.farm.place import Place
 from fictl.farm.station import in_words
@@ -34,10 +35,14 @@ class OpenPlace:
 
 
 def greeting_of(
-    place: Place, device: str, wait: float | None = None, run: str = "", builds: int = 0
+    place: Place, device: str, wait: float | None = None, untrusted: bool = False
 ) -> Greeting:
-    """Greet a worker; it locks its GPU, unless this process does."""
-    return Greeting(device, holds=place.gpu is None, wait=wait, run=run, builds=builds)
+    """Greet a worker; it locks its GPU, unless this process does.
+
+    On this machine, the judge itself refuses what it cannot wall in: nothing leaves for it.
+    """
+    is_asked = untrusted and not place.is_here
+    return Greeting(device, holds=place.gpu is None, wait=wait, untrusted=is_asked)
 
 
 def open_all(
@@ -45,6 +50,7 @@ def open_all(
 ) -> list[OpenPlace]:
     """Start a worker at each place; the caller ends them, also after an interrupt."""
     opened: list[OpenPlace] = []
+    allow_handles(len(places))
     with ThreadPoolExecutor(_AT_ONCE) as starts:
         try:
             opened.extend(starts.map(lambda place: _opened(place, greet(place), note), places))
@@ -65,6 +71,8 @@ def _opened(place: Place, greeting: Greeting, note: Callable[[str], object]) -> 
         connection = Connection(place, note)
     except FictlError as error:
         return OpenPlace(place, problem=error)
+    except OSError as error:  # As where no more files can be open.
+        return OpenPlace(place, problem=of_os(error) or Lost(f"it cannot be started: {error}"))
     try:
         ready = connection.greet(greeting)
     except (FictlError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -42,10 +43,10 @@ class Place:
         return not self.launch and self.engine == "command"
 
     def is_a(self, kind: str) -> bool:
-        """Tell whether its hardware or one of its labels is `kind`, as in H200 or 9.0a."""
-        wanted = kind.lower().replace(" ", "_")
-        words = self.hardware.lower().split("_")
-        return wanted in (self.hardware.lower(), *words, *(one.lower() for one in self.labels))
+        """Tell whether words of its hardware or one of its labels are `kind`, as in H200 or 9.0a."""
+        if kind.lower() in (one.lower() for one in self.labels):
+            return True
+        return bool(_joined(kind)) and f"_{_joined(kind)}_" in f"_{_joined(self.hardware)}_"
 
     def held(
         self,
@@ -56,6 +57,11 @@ class Place:
         """Lock the GPU against all other runs on this machine; note whom it waits for."""
         gpus = () if self.gpu is None else (self.gpu,)
         return held(gpus, wait=wait, note=note, stopped=stopped)
+
+
+def _joined(name: str) -> str:
+    """Write NVIDIA_A100-SXM4-80GB as the words that people choose from."""
+    return re.sub(r"[\s_-]+", "_", name.lower()).strip("_")
 
 
 def places_here(device: str, gpus: Sequence[str] = ()) -> tuple[Place, ...]:

@@ -32,11 +32,14 @@ _EXAMPLE = '--on ssh:gpu1,gpu2, --on local, or a file: name = "gpu1", launch = [
 
 def places_of(on: str, device: str) -> tuple[Place, ...]:
     """Return the places of an `--on`: `local`, `ssh:HOSTS`, a file, or names of places in the file
-    of FICTL_PLACES, all of them if empty.
+    of FICTL_PLACES, all of them if empty; `local,` may stand before any of these.
     """
+    here, _, others = on.partition(",")
+    if here == LOCAL:
+        both = [*places_here(device), *(places_of(others, device) if others else ())]
+        _refuse_twins(both)
+        return tuple(both)
     kind, _, rest = on.partition(":")
-    if on == LOCAL:
-        return places_here(device)
     if kind == SSH and rest:
         places = [place for text in expanded(rest) for place in _of_hosts(text)]
     elif on.endswith(".toml") or "/" in on:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
+import platform
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,17 +16,21 @@ from fictl.child.codec import Malformed, from_text
 from fictl.child.family import member
 from fictl.errors import FictlError
 from fictl.farm.blobs import farm_folder
+from fictl.farm.own_folder import is_abandoned, own_name
 from fictl.paths import FARM, cache_root, matching, write_atomic
 from fictl.user_file import read_text
 
 _FOLDER, _SECONDS = "runs", 1.0
+# A run of another machine that shares this cache is at work while its file is this young.
+_YOUNG_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class RunState:
-    """`began` tells the process from a later one with its pid."""
+    """`began` tells the process from a later one with its pid, on its machine."""
 
     what: str
+    host: str
     pid: int
     began: str
     started: float
@@ -60,8 +64,7 @@ class RunStatus:
 
     def __enter__(self) -> RunStatus:
         with suppress(OSError, FictlError):
-            name = f"{os.getpid()}-{secrets.token_hex(4)}.json"
-            self._path = farm_folder(_FOLDER) / name
+            self._path = farm_folder(_FOLDER) / f"{own_name()}.json"
         return self
 
     def __exit__(
@@ -84,6 +87,7 @@ class RunStatus:
         began = this.began if this is not None else ""
         state = RunState(
             self._what,
+            platform.node(),
             os.getpid(),
             began,
             self._started,
@@ -98,15 +102,23 @@ class RunStatus:
 
 
 def runs() -> Iterator[RunState]:
-    """Yield the runs of this user on this machine; files of those that were killed are removed."""
+    """Yield the runs of this user; files of those that were killed are removed."""
     for path in matching(cache_root().joinpath(*FARM, _FOLDER), "*.json"):
         try:
             state = from_text(RunState, read_text(path, largest=1 << 16))
         except (OSError, ValueError, Malformed):
             continue
-        process = member(state.pid)
-        if process is not None and process.began == state.began:
+        if _is_at_work(state, path):
             yield state
-        else:
+        elif state.host == platform.node() or is_abandoned(path):
             with suppress(OSError):
                 path.unlink()
+
+
+def _is_at_work(state: RunState, path: Path) -> bool:
+    if state.host == platform.node():
+        process = member(state.pid)
+        return process is not None and process.began == state.began
+    with suppress(OSError):
+        return time.time() - path.stat().st_mtime < _YOUNG_SECONDS
+    return False

@@ -85,8 +85,10 @@ class Station(Generic[W]):
                 self._prepare()
                 while (task := self._tasks.take(self.place.name)) is not None:
                     self.is_busy = True
-                    self._do(task)
-                    self.is_busy = False
+                    try:
+                        self._do(task)
+                    finally:
+                        self.is_busy = False
         except GpuBusy as busy:
             self._leave(busy.message)
         except Stopped:
@@ -123,7 +125,7 @@ class Station(Generic[W]):
             self._leave(in_words(error))
         else:
             self._starts = self._losses = self._ends = 0
-            self._tasks.loss_rate.ended_well(len(task.losses))
+            self._tasks.loss_rate.ended_well()
             self._tasks.end(task.batch.kind)
 
     def _lost(self, task: Task[W], lost: Lost) -> None:
@@ -132,6 +134,7 @@ class Station(Generic[W]):
         Neither a task nor a place is blamed before this place has done a sample.
         """
         self._losses += 1
+        self._tasks.loss_rate.lost()
         places = min(FEWEST, self._tasks.places_for(task.batch.kind))
         is_evidence = self._tasks.loss_rate.is_evidence(len(task.losses))
         is_due = is_evidence and len({*task.losses}) >= places
@@ -144,6 +147,7 @@ class Station(Generic[W]):
                 return
         if is_due:
             self.doer.blame(task, lost)
+            self._tasks.loss_rate.blamed(len(task.losses))
             self._tasks.end(task.batch.kind)
         else:
             self._tasks.give_back(task)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from fictl.errors import FictlError, UsageError, shown
@@ -18,17 +18,19 @@ MOST_FILES, MOST_BYTES = 100_000, 1 << 30
 _LEFT_OUT = {"__pycache__", "node_modules", "build", "dist", "venv", "site-packages"}
 
 
-def pack(root: Path, target: Path) -> None:
+def pack(root: Path, target: Path, also: Path | None = None) -> None:
     """Pack the files of a project: those that git tracks or would, else all but hidden ones.
 
     Equal files make equal bytes, so that a place that has them is not sent them again.
+    also: a folder whose files are added.
     """
-    _write(target, root, sorted({*(_of_git(root) or _all(root))}))
+    own = [(root, name) for name in sorted({*(_of_git(root) or _all(root))})]
+    _write(target, root, own + (_below(also) if also else []))
 
 
 def pack_folder(folder: Path, target: Path) -> None:
     """Pack every regular file of a folder."""
-    _write(target, folder, [str(path.relative_to(folder)) for path in files_below(folder)])
+    _write(target, folder, _below(folder))
 
 
 def unpack(packed: Path, folder: Path) -> None:
@@ -64,11 +66,15 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) ->
             file.write(part)
 
 
-def _write(target: Path, root: Path, names: list[str]) -> None:
+def _below(folder: Path) -> list[tuple[Path, str]]:
+    return [(folder, str(path.relative_to(folder))) for path in files_below(folder)]
+
+
+def _write(target: Path, root: Path, names: Iterable[tuple[Path, str]]) -> None:
     count = size = 0
     with tarfile.open(target, "w:", format=tarfile.GNU_FORMAT) as archive:
-        for name in names:
-            path = root / name
+        for folder, name in names:
+            path = folder / name
             status = os.lstat(path) if os.path.lexists(path) else None
             # A link would lead elsewhere on another machine.
             if status is None or not stat.S_ISREG(status.st_mode):

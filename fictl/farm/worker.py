@@ -12,17 +12,18 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from typing import Any, NoReturn
 
-from fictl.child.family import descendants
-from fictl.child.message import Failed
+from fictl.child.family import end_below
 from fictl.child.requests import Answers, Requests
+from fictl.child.sure_signal import handle_surely
 from fictl.errors import FictlError
 from fictl.farm.exchange import Exchange
 from fictl.farm.facts import facts_of
 from fictl.farm.line import (
-    HEARTBEAT_SECONDS,
     Absent,
+    AtRemote,
     BuildSolution,
     EvaluateWorkload,
     Frame,
@@ -32,23 +33,32 @@ from fictl.farm.line import (
     HoldGpu,
     JobStarted,
     Leaving,
+    NotDone,
+    Numbered,
     RunCommand,
+    Taken,
     greeting_in,
 )
+from fictl.farm.relay import relay_to
 from fictl.farm.serve.commands import CommandServer
 from fictl.farm.serve.judging import JudgeServer
 from fictl.gpu_lock.hold import held
 from fictl.gpu_lock.visible import visible
+from fictl.judge.sandbox import kernel
 
-_KINDS = (HoldGpu, JobStarted, BuildSolution, EvaluateWorkload, RunCommand, Frame, Absent)
+_OF_FILES = (Frame, Absent, AtRemote, Taken)
+_KINDS = (HoldGpu, JobStarted, BuildSolution, EvaluateWorkload, RunCommand, *_OF_FILES)
 # A driver that died leaves nothing behind for longer than this; and an exception, which is how a
 # signal ends this process, may be lost in somebody's destructor.
 _LAST_SECONDS = 2.5
+_GOODBYE_SECONDS = 1.0
 
 
 def main() -> int:
     worker = FarmWorker()
-    signal.signal(signal.SIGTERM, worker.terminated)
+    # What a compiler or a test leaves behind becomes a child of this process, and ends with it.
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    handle_surely(signal.SIGTERM, worker.terminated)
     try:
         worker.serve()
     except (KeyboardInterrupt, BrokenPipeError):
@@ -70,6 +80,7 @@ class FarmWorker:
         self._greeting = Greeting("")
         self._locked = ExitStack()
         self._holds = False
+        self._goodbye: threading.Thread | None = None
         self._judge = JudgeServer(self._exchange, self._greeting)
         self._commands = CommandServer(self._exchange)
 
@@ -79,18 +90,22 @@ class FarmWorker:
             return
         self._greeting = greeting
         self._judge = JudgeServer(self._exchange, greeting)
-        self._answers.send(facts_of(greeting))
+        ready = facts_of(greeting)
+        remote, self._exchange.relay = relay_to(greeting.remotes)
+        self._answers.send(replace(ready, remote=remote))
         threading.Thread(target=self._beat, daemon=True).start()
         for request in self._requests:
             if isinstance(request, JobStarted):
                 self._judge.begin(request)
-            elif not isinstance(request, Frame | Absent):  # The rest of a file that was refused.
-                self._answers.send(self._answer(request))
+            elif not isinstance(request, _OF_FILES):  # The rest of a file that was refused.
+                self._answers.send(replace(self._answer(request), number=request.number))
 
     def terminated(self, number: int, frame: object) -> None:
-        """Leave once: a second signal must not interrupt the closing of the judge."""
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        """Leave; a second signal does not interrupt the closing of the judge."""
         threading.Thread(target=_end_soon, daemon=True).start()
+        # By a thread, at once: the end of compilers and judges takes longer, and waits for nobody.
+        self._goodbye = threading.Thread(target=self._say_goodbye, daemon=True)
+        self._goodbye.start()
         end = SystemExit(128 + number)
         if self._answers.is_writing:
             self._answers.interrupted = end
@@ -98,15 +113,19 @@ class FarmWorker:
             raise end
 
     def close(self) -> None:
-        # Whoever reads knows at once that the work is for others; the judge takes longer to end.
-        if sys.exc_info()[0] is SystemExit and not self._is_left:
-            self._answers.interrupted = None
-            with suppress(OSError):
-                self._answers.send(Leaving())
+        if self._goodbye is not None:
+            self._goodbye.join(_GOODBYE_SECONDS)
         self._judge.close()
         self._locked.close()
+        end_below(os.getpid())
 
-    def _answer(self, request: Any) -> object:
+    def _say_goodbye(self) -> None:
+        """Tell whoever reads that the work is for others."""
+        if not self._is_left:
+            with suppress(OSError):
+                self._answers.send(Leaving())
+
+    def _answer(self, request: Any) -> Numbered:
         try:
             with self._working():
                 if isinstance(request, HoldGpu):
@@ -119,9 +138,9 @@ class FarmWorker:
                 if isinstance(request, EvaluateWorkload):
                     self._hold_gpu()
                     return self._judge.evaluate(request)
-                return Failed(f"{type(request).__name__} came unasked", "", 1)
+                return NotDone(f"{type(request).__name__} came unasked", "", 1)
         except FictlError as error:
-            return Failed.of(error)
+            return NotDone.of(error)
 
     @contextmanager
     def _working(self) -> Iterator[None]:
@@ -142,7 +161,7 @@ class FarmWorker:
 
     def _beat(self) -> None:
         while True:
-            time.sleep(HEARTBEAT_SECONDS)
+            time.sleep(self._greeting.heartbeat)
             if self._busy.is_set():
                 try:
                     self._answers.send(Heartbeat())
@@ -157,8 +176,7 @@ class FarmWorker:
 
 def _end_soon() -> NoReturn:
     time.sleep(_LAST_SECONDS)
-    for process in descendants(os.getpid()):
-        process.signal(signal.SIGKILL)
+    end_below(os.getpid())
     os._exit(130)
 
 

@@ -37,14 +37,24 @@ def checkout(project: Project, revision: str) -> Iterator[Checkout]:
         yield Checkout("working tree", project)
         return
     repo = _repository(project.root)
-    commit = _commit(repo, revision)
-    if not commit:
-        raise UsageError(f"there is no revision {revision!r}", "git log --oneline lists them")
-    short = commit[:_SHORT]
-    label = revision if commit.startswith(revision) else f"{revision} ({short})"
+    commit = commit_of(project, revision)
+    label = label_of(revision, commit)
     inside = project.root.relative_to(Path(repo.working_tree_dir).resolve())
     with _worktree(repo, commit) as root:
-        yield Checkout(label, _renamed(root / inside, short, label))
+        yield Checkout(label, _renamed(root / inside, commit[:_SHORT], label))
+
+
+def commit_of(project: Project, revision: str) -> str:
+    """Return the full hash of a revision."""
+    commit = _commit(_repository(project.root), revision)
+    if not commit:
+        raise UsageError(f"there is no revision {revision!r}", "git log --oneline lists them")
+    return commit
+
+
+def label_of(revision: str, commit: str) -> str:
+    """Describe a revision for people."""
+    return revision if commit.startswith(revision) else f"{revision} ({commit[:_SHORT]})"
 
 
 def is_revision(word: str, root: Path) -> bool:

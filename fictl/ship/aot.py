@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 from fictl import rooted, settings
 from fictl.arch import Arch
 from fictl.builds import building
-from fictl.builds.building import BuiltModule
+from fictl.builds.building import BuiltModule, joined
 from fictl.errors import FictlError, UsageError
 from fictl.jit.flags import current_variant
 from fictl.jit.progress import BuildObserver
@@ -55,15 +55,21 @@ class Shipped:
 
 
 def ship(
-    out: Path, names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver
+    out: Path,
+    names: Sequence[str],
+    archs: tuple[Arch, ...],
+    observer: BuildObserver,
+    elsewhere: Callable[[], Sequence[BuiltModule]] = tuple,
 ) -> Shipped:
     """Build in the cache, then copy to the folder; a failure stops no other module.
 
     A build for more architectures than asked for is used only where nothing can compile.
+    elsewhere: fills the cache with builds of other machines; those of other compilers come along.
     """
     refuse_unshared_variant()
     store = _open(out.absolute())
-    built = building.build(names, archs, observer, exact=True)
+    others = elsewhere()
+    built = joined(building.build(names, archs, observer, exact=True), others)
     results = tuple(_copied(store, module) for module in built)
     replaced = sum(_replace(store, results))
     return Shipped(store.root, results, replaced, tuple(_kept(store, results)))

@@ -26,6 +26,7 @@ _CALLS = (
     "rename-op twice thrice --dry-run",
     "remove-op twice --dry-run",
     "list",
+    "farm check local",
     "where twice",
     "check",
     "build twice",

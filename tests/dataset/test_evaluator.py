@@ -8,8 +8,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from fictl.child.message import to_line
 from fictl.dataset.evaluator import ProcessEvaluator
 from fictl.dataset.run_plan import EvaluationJob
 from fictl.errors import SetupError, UsageError
+from fictl.farm.connection import Connection
 from fictl.farm.line import PROTOCOL, Greeting
 from fictl.farm.place import Place
 from fictl.farm.station import Stopped
@@ -53,11 +56,17 @@ for line in sys.stdin:
     if what == "mumbles":
         print("what?", flush=True)
         continue
-    if what == "fault":
+    if what == "nothing":
+        answer = {"kind": "Evaluated", "evaluation": None}
+    elif what == "other":
+        answer = {"kind": "Held"}
+    elif what == "no evaluation":
+        answer = {"kind": "Evaluated", "evaluation": "{}"}
+    elif what == "fault":
         answer = {"kind": "JudgeFailed", "message": "no space", "hint": ""}
     elif what.startswith("error"):
         code = int(what[-1])
-        answer = {"kind": "Failed", "message": what, "hint": "do it", "code": code}
+        answer = {"kind": "NotDone", "message": what, "hint": "do it", "code": code}
     elif said["kind"] == "BuildSolution":
         answer = {"kind": "Evaluated", "evaluation": None}
     else:
@@ -65,7 +74,7 @@ for line in sys.stdin:
         made = {"status": "RUNTIME_ERROR", "environment": place, "timestamp": "now"}
         made["log"] = os.environ.get("CUDA_VISIBLE_DEVICES", "") + (job["scratch"] or "")
         answer = {"kind": "Evaluated", "evaluation": json.dumps(made)}
-    print(json.dumps(answer), flush=True)
+    print(json.dumps({**answer, "number": said["number"]}), flush=True)
 """
 )
 
@@ -127,10 +136,13 @@ def test_a_worker_that_hangs_is_ended(evaluator: ProcessEvaluator) -> None:
     assert not _is_alive(int(first))
 
 
-def test_a_worker_that_says_what_cannot_be_read_is_replaced(evaluator: ProcessEvaluator) -> None:
+@pytest.mark.parametrize("name", ["mumbles", "nothing", "other", "no evaluation"])
+def test_a_worker_that_says_what_cannot_be_read_is_replaced(
+    evaluator: ProcessEvaluator, name: str
+) -> None:
     first = pid(evaluator)
-    with pytest.raises(JudgeFault, match="JSONDecodeError"):
-        evaluator.evaluate(job("mumbles"), workload("w"))
+    with pytest.raises(Lost, match=r"its (answer|result) (cannot be read|is)"):
+        evaluator.evaluate(job(name), workload("w"))
     assert pid(evaluator) != first
 
 
@@ -220,6 +232,26 @@ def test_a_worker_does_not_outlive_who_asks(tmp_path: Path, way: str) -> None:
     assert said.read_text() == "closed"
 
 
+_SHORT_LINES = """
+from fictl.child import lines
+from fictl.farm import worker
+lines.LONGEST = 1 << 20
+raise SystemExit(worker.main())
+"""
+
+
+def test_a_worker_that_cannot_understand_who_asks_ends() -> None:
+    """Though its pipe stays open: it must not hold its GPU for ever."""
+    argv = [sys.executable, "-c", _SHORT_LINES]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE) as worker:
+        assert worker.stdin is not None
+        with suppress(BrokenPipeError):
+            worker.stdin.write(to_line(Greeting("cpu")).encode() + b"\n" + b"x" * (3 << 20))
+        assert worker.wait(60) in (0, 130)
+        with suppress(BrokenPipeError):
+            worker.stdin.close()
+
+
 _MISSING = "/nowhere/python"
 _OTHER = """
 import json, sys
@@ -297,6 +329,24 @@ def test_a_start_can_be_stopped(tmp_path: Path) -> None:
     evaluator.stop()
     thread.join(30)
     assert len(raised) == 1
+
+
+def test_a_stop_while_the_process_is_begun_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluator = ProcessEvaluator(tmp_path, place(tmp_path, "sleep 100", shell=True))
+
+    class Begun(Connection):
+        def __init__(self, *words: Any) -> None:
+            super().__init__(*words)
+            evaluator.stop()
+
+    monkeypatch.setattr("fictl.dataset.evaluator.Connection", Begun)
+    before = time.monotonic()
+    with pytest.raises(Stopped):
+        evaluator.evaluate(job("fine"), workload("w"))
+    evaluator.close()
+    assert time.monotonic() - before < 20
 
 
 Judged = Callable[[str], tuple[str, str]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import torch
 from safetensors.torch import save_file
 
 from fictl.child.family import descendants, member
+from fictl.child.local_process import LocalProcess
 from fictl.dataset.run_jobs import run_dataset
 from fictl.dataset.run_observer import RunObserver
 from fictl.dataset.run_options import RunOptions
@@ -186,7 +188,7 @@ def test_a_worker_that_is_killed_loses_nothing(
 def test_a_worker_that_is_stopped_is_lost(
     dataset: TraceSet, places: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fictl.farm.connection.SILENT_SECONDS", 7.0)
+    monkeypatch.setattr("fictl.farm.connection.HEARTBEAT_SECONDS", 0.5)
     summary = run(dataset, places, Killer(signal.SIGSTOP))
     assert (len(summary.outcomes), summary.undone, summary.faults) == (7, 0, [])
     assert workers(os.getpid()) == []
@@ -196,6 +198,7 @@ _DRIVER = """
 import sys
 from pathlib import Path
 from fictl.child.family import descendants, member
+from fictl.child.local_process import LocalProcess
 from fictl.dataset.run_jobs import run_dataset
 from fictl.dataset.run_options import RunOptions
 root, on = sys.argv[1:]
@@ -240,3 +243,52 @@ def test_each_kind_of_place_evaluates_everything(dataset: TraceSet, places: Path
     places.write_text(places.read_text() + '[[place]]\nname = "near"\nlabels = ["near"]\n')
     summary = run(dataset, places, hardware=("far", "near"), definitions=("mm",))
     assert Counter(outcome.place[:3] for outcome in summary.outcomes) == {"far": 1, "nea": 1}
+
+
+_EXPOSED = """#!{python}
+import sys
+from fictl.farm import worker
+from fictl.judge.process import spawn
+from fictl.judge.sandbox.policy import SandboxPolicy
+class Bare(spawn.Zygote):
+    def _greeted(self, output):
+        super()._greeted(output)
+        return SandboxPolicy({files!r}, {network!r})
+spawn.Zygote = Bare
+sys.exit(worker.main())
+"""
+
+
+@pytest.mark.parametrize(("files", "network"), [("", "netns"), ("landlock", ""), ("", "")])
+def test_untrusted_solutions_do_not_go_where_the_walls_do_not_hold(
+    dataset: TraceSet,
+    places: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    files: str,
+    network: str,
+) -> None:
+    script = tmp_path / "exposed"
+    script.write_text(_EXPOSED.format(python=sys.executable, files=files, network=network))
+    script.chmod(0o755)
+    bare = f'[[place]]\nname = "bare"\nlaunch = ["env"]\npython = "{script}"\n'
+    places.write_text(bare + places.read_text())
+    lines: list[tuple[str, str]] = []
+    write = LocalProcess.write_line
+
+    def written(self: LocalProcess, line: str) -> None:
+        lines.append((str(self._popen.args), line))
+        write(self, line)
+
+    monkeypatch.setattr(LocalProcess, "write_line", written)
+    flags = {**FLAGS, "untrusted": True}
+    options = RunOptions(device="cpu", on=str(places), flags=flags, solutions=("mm_a",))
+    summary = run_dataset(dataset.root, options)
+    assert {outcome.place[:3] for outcome in summary.outcomes} == {"far"}
+    assert len(summary.outcomes) == 1
+    (why,) = [why for why in summary.left_out if "bare" in why]
+    assert "place bare left out: untrusted solutions cannot be run" in why
+    there = [line for argv, line in lines if str(script) in argv]
+    assert there
+    assert {json.loads(line)["kind"] for line in there} <= {"Greeting", "HoldGpu"}
+    assert all("def run" not in line for line in there)

@@ -35,14 +35,15 @@ def send(**message): os.write(1, json.dumps(message).encode() + b"\\n")
 def line(): return json.loads(sys.stdin.readline())
 line()
 send(kind="Ready", protocol={PROTOCOL}, fictl={VERSION!r}, python="3", hardware="x")
-line()
+number = line()["number"]
 """
+_HEARTBEAT = 2 / 3
 
 
 @pytest.fixture
 def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
     """Ask a worker that answers with this code."""
-    monkeypatch.setattr("fictl.farm.connection.SILENT_SECONDS", 2.0)
+    monkeypatch.setattr("fictl.farm.connection.HEARTBEAT_SECONDS", _HEARTBEAT)
     (tmp_path / "blobs").mkdir()
 
     def run(code: str, seconds: float = 30, **more: object) -> object:
@@ -58,8 +59,38 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., object
 
 
 def test_heartbeats_keep_a_slow_worker(ask) -> None:
-    code = "for _ in range(4):\n    time.sleep(0.8)\n    send(kind='Heartbeat')\nsend(kind='Held')"
-    assert ask(code) == Held()
+    code = "for _ in range(4):\n    time.sleep(0.8)\n    send(kind='Heartbeat')\nsend(kind='Held', number=number)"
+    assert isinstance(ask(code), Held)
+
+
+def test_a_long_line_that_comes_slowly_is_not_silence(ask) -> None:
+    parts = '{"kind": "Held", ', '"number": ', "1}", "\n"
+    code = f"for part in {parts!r}:\n    os.write(1, part.encode())\n    time.sleep(0.8)"
+    assert isinstance(ask(code), Held)
+
+
+def test_half_a_line_is_silence_in_the_end(ask) -> None:
+    with pytest.raises(Lost, match="was silent for 2 s"):
+        ask("os.write(1, b'{')\ntime.sleep(100)")
+
+
+@pytest.mark.parametrize("answered", [0, 2, -1])
+def test_the_answer_to_another_request_is_none(ask, answered: int) -> None:
+    with pytest.raises(Lost, match=f"it is one to request {answered}, not 1"):
+        ask(f"send(kind='Held', number={answered})")
+
+
+def test_an_answer_that_comes_twice_is_not_that_of_the_next_request(tmp_path: Path) -> None:
+    twice = "for _ in range(2):\n    send(kind='Held', number=number)\nline()"
+    connection = Connection(Place("p", python=script(tmp_path, _WORKER + twice)))
+    try:
+        connection.greet(Greeting("cpu"))
+        assert isinstance(connection.ask(HoldGpu(), 30), Held)
+        with pytest.raises(Lost, match="it is one to request 1, not 2"):
+            connection.ask(HoldGpu(), 30)
+        assert connection.has_ended
+    finally:
+        connection.end()
 
 
 def test_a_silent_worker_is_lost_and_a_late_one_too(ask) -> None:
@@ -82,10 +113,34 @@ def test_a_line_without_end_is_refused(ask, monkeypatch: pytest.MonkeyPatch) -> 
         ask("while True: os.write(1, b'x' * 100_000)")
 
 
+def test_a_place_that_reads_nothing_is_lost(
+    ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fictl.child.local_process._STALL_SECONDS", 1.0)
+    large = tmp_path / "large"
+    large.write_bytes(bytes(4 << 20))
+    blob = blob_of(large)
+    wanted = f"send(kind='Wanted', blobs=[{{'sha256': {blob.sha256!r}, 'size': {blob.size}}}])\n"
+    with pytest.raises(Lost, match="has read nothing for 1 s"):
+        ask(wanted + "time.sleep(100)", files={blob.sha256: large})
+
+
+def test_a_place_that_asks_for_files_for_ever_is_late(ask, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(bytes(1000))
+    blob = blob_of(file)
+    wanted = f"send(kind='Wanted', blobs=[{{'sha256': {blob.sha256!r}, 'size': {blob.size}}}])"
+    with pytest.raises(Lost, match="did not answer within 1 s"):
+        ask(f"while True:\n    {wanted}\n    line()", 1, files={blob.sha256: file})
+
+
 @pytest.mark.parametrize(
     "code",
     [
         "send(kind='Evil')",
+        "send(kind='Frame', sha256='0' * 64, data='eA==')",
+        "os.write(1, b'[' * 100_000 + b'\\n')",
+        "send(kind='Coming', blob={'sha256': '0' * 64, 'size': -1})",
         "send(kind='Held', more=1)",
         "os.write(1, b'[]\\n')",
         "send(kind='Coming', blob={'sha256': '0' * 64, 'size': 1 << 40})",
@@ -96,7 +151,7 @@ def test_a_line_without_end_is_refused(ask, monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_what_is_not_of_the_protocol_is_refused(ask, tmp_path: Path, code: str) -> None:
-    with pytest.raises((ValueError, RuntimeError)):
+    with pytest.raises(Lost, match="its answer cannot be read"):
         ask(code + "\ntime.sleep(5)")
     assert [*(tmp_path / "blobs").iterdir()] == []
 
@@ -107,14 +162,14 @@ def test_only_offered_files_are_sent(ask, tmp_path: Path) -> None:
     secret.write_text("secret")
     blob = blob_of(secret)
     wanted = f"send(kind='Wanted', blobs=[{{'sha256': {blob.sha256!r}, 'size': 6}}])\n"
-    answer = "got = line()\nsend(kind='Failed', message=got['kind'], hint='', code=1)"
+    answer = "got = line()\nsend(kind='NotDone', message=got['kind'], hint='', code=1, number=1)"
     assert ask(wanted + answer).message == "Absent"
     assert ask(wanted + answer, files={blob.sha256: secret}).message == "Frame"
 
 
 def test_a_file_that_has_gone_is_said_to_be_absent(ask, tmp_path: Path) -> None:
     wanted = f"send(kind='Wanted', blobs=[{{'sha256': {'a' * 64!r}, 'size': 6}}])\n"
-    answer = "got = line()\nsend(kind='Failed', message=got.get('why', ''), hint='', code=1)"
+    answer = "why = line()['why']\nsend(kind='NotDone', message=why, hint='', code=1, number=1)"
     asked = ask(wanted + answer, files={"a" * 64: tmp_path / "gone"})
     assert asked.message == "No such file or directory"
 

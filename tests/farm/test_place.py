@@ -64,3 +64,22 @@ def test_who_waits_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with slot.held(print, lambda: False), slot.held(notes.append, lambda: bool(notes)):
         pass
     assert len(notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("hardware", "kind", "is_one"),
+    [
+        ("NVIDIA_A100-SXM4-80GB", "A100", True),
+        ("NVIDIA_A100-SXM4-80GB", "a100-sxm4", True),
+        ("NVIDIA_A100-SXM4-80GB", "NVIDIA A100", True),
+        ("NVIDIA_A100-SXM4-80GB", "NVIDIA_A100-SXM4-80GB", True),
+        ("NVIDIA_A100-SXM4-80GB", "A10", False),
+        ("NVIDIA_H100_80GB_HBM3", "H200", False),
+        ("NVIDIA_GB200", "B200", False),
+        ("NVIDIA_H200", "", False),
+        ("NVIDIA_H200", "_", False),
+        ("", "", False),
+    ],
+)
+def test_hardware_is_chosen_by_its_words(hardware: str, kind: str, is_one: bool) -> None:
+    assert Place("p", hardware=hardware).is_a(kind) == is_one

@@ -31,6 +31,15 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+def test_this_machine_may_stand_before_others() -> None:
+    places = places_of("local,ssh:gpu1,gpu2", "cpu")
+    assert [place.name for place in places] == ["cpu", "gpu1", "gpu2"]
+    assert [place.is_here for place in places] == [True, False, False]
+    assert [place.name for place in places_of("local,", "cpu")] == ["cpu"]
+    with pytest.raises(UsageError, match="2 places are named cpu"):
+        places_of("local,local", "cpu")
+
+
 def test_equal_ranges_go_together_and_others_combine() -> None:
     assert [*expanded({"name": "h{0..1}", "gpu": "{0..1}"})] == [
         {"name": "h0", "gpu": "0"},

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
+
+from fictl.farm.pool import _MOST_POSTED, Pool
+from fictl.farm.task_queue import TaskQueue
 
 from .simulation import Habits, simulate, without_pauses
 
@@ -62,3 +66,44 @@ def test_an_error_of_who_writes_ends_the_run() -> None:
     with pytest.raises(OSError, match="no space"):
         simulate(4, 100_000, Habits(seconds=0.001), tick=full)
     assert not [one for one in threading.enumerate() if one.name.startswith("place p")]
+
+
+def test_what_is_posted_after_the_end_blocks_nobody() -> None:
+    """As by a thread that still reports what could not be built, when Ctrl-C has come."""
+    pool = Pool(TaskQueue({}, {}))
+    pool.run([])
+    calls: list[int] = []
+    late = threading.Thread(
+        target=lambda: [pool.post(lambda: calls.append(1)) for _ in range(2 * _MOST_POSTED)]
+    )
+    late.start()
+    late.join(20)
+    assert not late.is_alive()
+    assert calls == []
+
+
+def test_places_are_looked_at_now_and_then_and_not_for_each_result() -> None:
+    ticks: list[int] = []
+    found = simulate(50, 20_000, Habits(), tick=lambda found: ticks.append(1))
+    assert found.keys_with(1) == 20_000
+    assert 0 < len(ticks) < 5 * found.seconds + 3
+
+
+def test_the_memory_of_the_driver_does_not_grow_with_the_work() -> None:
+    """The results of the simulation, a byte for each task, are there from the start."""
+    used: list[int] = []
+    habits = Habits(dies=0.02, is_preempted=0.005, seconds=0.0001, bad_places=0.02)
+    tracemalloc.start()
+    try:
+        found = simulate(
+            100,
+            20_000,
+            habits,
+            batches=50,
+            tick=lambda found: used.append(tracemalloc.get_traced_memory()[0]),
+        )
+    finally:
+        tracemalloc.stop()
+    assert (found.keys_with(1), found.blamed) == (20_000, [])
+    assert len(used) > 3
+    assert max(used[len(used) // 2 :]) < max(used[1 : len(used) // 2 + 1]) + (1 << 20)

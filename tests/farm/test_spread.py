@@ -35,6 +35,20 @@ def test_each_job_has_one_result_in_the_order_of_the_jobs() -> None:
     assert (found.left_out, found.undone) == ((), ())
 
 
+def test_the_longest_known_are_begun_first() -> None:
+    began: list[str] = []
+
+    class Watch(SpreadObserver):
+        def done(self, result: CommandResult, done: int, total: int) -> None:
+            began.append(result.job.name)
+
+    seconds = (1.0, 0.0, 9.0)
+    of_each = [CommandJob(f"{took:g} s", QUICK, seconds=took) for took in seconds]
+    found = spread(of_each, [far("a")], Project(), observer=Watch())
+    assert began == ["9 s", "1 s", "0 s"]
+    assert [result.job.name for result in found.results] == ["1 s", "0 s", "9 s"]
+
+
 def test_a_worker_that_is_killed_loses_no_job() -> None:
     class Killer(SpreadObserver):
         def done(self, result: CommandResult, done: int, total: int) -> None:

@@ -19,6 +19,7 @@ import datasets
 import emulation
 import evaluations
 import farm
+import places
 import reproducible
 import sharing
 import solutions
@@ -137,6 +138,14 @@ def scheduling() -> Iterator[Row]:
     yield row("1M tasks, 1,000 places", HANDS, farm.large(), 40.0)
 
 
+def at_places() -> Iterator[Row]:
+    yield row("an evaluation by ssh, its pipe", REQUEST, places.over_ssh(), 1.0)
+    yield row("--on with one place here", "without --on", places.one_place_here(), 1.02)
+    yield row("24 compiles at four places", "at one", places.four_places(), 1 / 3)
+    yield row("4 ops at two cores' places", "at one core's", places.two_cores(), 0.75)
+    yield row("a place that stops, till the end", "15 s", places.stopped(), 1.1)
+
+
 def reproducible_builds() -> Iterator[Row]:
     """The number of modules that two machines build differently, in the place of a ratio."""
     start = time.monotonic()
@@ -163,6 +172,7 @@ PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "emulate": emulated,
     "emulate-build": emulated_builds,
     "farm": scheduling,
+    "places": at_places,
     "reproducible": reproducible_builds,
 }
 

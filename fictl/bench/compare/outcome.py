@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from fictl.child.codec import from_json
 from fictl.timing.verdict import Comparison, Verdict
 
 
@@ -29,6 +31,15 @@ class Compared:
             dict(zip(("joules_a", "joules_b"), self.joules, strict=True)) if self.joules else {}
         )
         return {"op": self.op, "case": self.case, "a": self.a, "b": self.b, **document, **energy}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Compared:
+        """Read what `to_dict` wrote; raise KeyError, TypeError or ValueError for anything else."""
+        verdict, advice = Verdict(data["verdict"]), str(data["advice"])
+        ratio, low, high, a, b = (float(data[name]) for name in ("ratio", "low", "high", "a", "b"))
+        energy = (float(data["joules_a"]), float(data["joules_b"])) if "joules_a" in data else None
+        comparison = Comparison(ratio, low, high, verdict, advice)
+        return cls(str(data["op"]), str(data["case"]), a, b, comparison, energy)
 
 
 @dataclass(frozen=True)
@@ -79,3 +90,30 @@ class CompareOutcome:
             "cases": [case.to_dict() for case in self.cases],
             "counts": self.counts,
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CompareOutcome:
+        """Read what `to_dict` wrote; raise KeyError, TypeError or ValueError for anything else."""
+        return cls(
+            str(data["a"]),
+            str(data["b"]),
+            str(data["how"]),
+            str(data["where"]),
+            float(data["threshold"]),
+            tuple(map(Compared.from_dict, data["cases"])),
+            tuple(map(str, data["only_a"])),
+            tuple(map(str, data["only_b"])),
+            tuple(from_json(Untimed, one) for one in data["untimed"]),
+            tuple(map(str, data["notes"])),
+        )
+
+    def with_more(self, other: CompareOutcome) -> CompareOutcome:
+        """Add what another one compared on the same machine in the same way."""
+        return replace(
+            self,
+            cases=self.cases + other.cases,
+            only_a=self.only_a + other.only_a,
+            only_b=self.only_b + other.only_b,
+            untimed=self.untimed + other.untimed,
+            notes=(*dict.fromkeys(self.notes + other.notes),),
+        )

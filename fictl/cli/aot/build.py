@@ -8,16 +8,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.build import show_plans, spread_builds
+from fictl.cli.build import SAME, Elsewhere, require_toolchain_use, show_plans
 from fictl.cli.no_ops import no_ops
-from fictl.cli.options import Archs, DryRun, Json, Locked, On, Ops, Verbose, use_device
+from fictl.cli.options import (
+    Archs,
+    DryRun,
+    Json,
+    Locked,
+    On,
+    Ops,
+    Toolchain,
+    Verbose,
+    use_device,
+)
 from fictl.cli.outputs import writes_folder
 from fictl.paths import friendly
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.arch import Arch
     from fictl.ship.aot import Shipped
 
 
@@ -33,6 +42,7 @@ def command(
     ops: Ops = None,
     arch: Archs = "",
     on: On = "",
+    toolchain: Toolchain = SAME,
     dry_run: DryRun = False,
     verbose: Verbose = False,
     locked: Locked = False,
@@ -44,27 +54,18 @@ def command(
     from fictl.ship.aot import ship
     from fictl.toolchain import native_targets
 
+    require_toolchain_use(toolchain, on)
     use_device("cuda")
     archs = parse_archs(arch, native_targets)
     if dry_run:
         show_plans(ops or [], archs)
         return
-    if on:
-        _build_at(context, on, ops or [], archs, json)
+    elsewhere = Elsewhere(context, ops or [], on, archs, toolchain, quiet=json)
     with ConsoleObserver(verbose) as observer:
-        shipped = ship(out, ops or [], archs, observer)
+        shipped = ship(out, ops or [], archs, observer, elsewhere)
     errors = [built.error for built in shipped.built if built.error]
-    data = shipped.to_dict()
+    data = {**shipped.to_dict(), **elsewhere.to_dict()}
     console.show(console.Result.among(errors, data, lambda out: _view(out, shipped)))
-
-
-def _build_at(
-    context: typer.Context, on: str, ops: list[str], archs: tuple[Arch, ...], quiet: bool
-) -> None:
-    """Fill the cache with builds of other places; what failed there is built, or named, here."""
-    _, results = spread_builds(context, ops, on, archs, quiet)
-    for why in results.left_out:
-        console.note(why)
 
 
 def _view(out: Console, shipped: Shipped) -> None:
@@ -76,7 +77,8 @@ def _view(out: Console, shipped: Shipped) -> None:
             console.problem(built.error)
             continue
         how = f"compiled in {built.seconds:.1f} s" if built.compiled else "was built already"
-        out.print(f"[green]✓[/] [bold]{built.module}[/]  {' '.join(built.archs)}  {how}")
+        at = f"  at {built.place}" if built.place else ""
+        out.print(f"[green]✓[/] [bold]{built.module}[/]  {' '.join(built.archs)}  {how}{at}")
         if built.beyond:
             out.print(f"  {_BEYOND.format(' '.join(built.beyond))}", markup=False, soft_wrap=True)
     failed = sum(built.error is not None for built in shipped.built)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import typer
+
 from fictl.cli import console
 from fictl.cli.artifacts.options import Folder, Snapshot
-from fictl.cli.build import show_plans
+from fictl.cli.build import SAME, Elsewhere, require_toolchain_use, show_plans
 from fictl.cli.no_ops import no_ops
-from fictl.cli.options import Archs, Device, DryRun, Json, Ops, Verbose, use_device
+from fictl.cli.options import Archs, Device, DryRun, Json, On, Ops, Toolchain, Verbose, use_device
 from fictl.paths import friendly
 
 if TYPE_CHECKING:
@@ -18,11 +20,14 @@ if TYPE_CHECKING:
 
 
 def command(
+    context: typer.Context,
     name: Snapshot,
     ops: Ops = None,
     arch: Archs = "",
     device: Device = "",
     folder: Folder = None,
+    on: On = "",
+    toolchain: Toolchain = SAME,
     dry_run: DryRun = False,
     verbose: Verbose = False,
     json: Json = False,
@@ -39,15 +44,19 @@ def command(
     from fictl.toolchain import native_targets
 
     checked_name(name)
+    require_toolchain_use(toolchain, on)
     use_device(device or "cuda", arch)
     archs = parse_archs(arch, native_targets)
     if dry_run:
         show_plans(ops or [], archs)
         return
+    elsewhere = Elsewhere(context, ops or [], on, archs, toolchain, quiet=json)
     with ConsoleObserver(verbose) as observer:
-        frozen = freeze(name, ops or [], archs, ArtifactsFolder.at(folder), observer)
+        at = ArtifactsFolder.at(folder)
+        frozen = freeze(name, ops or [], archs, at, observer, elsewhere)
     errors = [built.error for built in frozen.built if built.error]
-    console.show(console.Result.among(errors, frozen.to_dict(), lambda out: _view(out, frozen)))
+    data = {**frozen.to_dict(), **elsewhere.to_dict()}
+    console.show(console.Result.among(errors, data, lambda out: _view(out, frozen)))
 
 
 def _view(out: Console, frozen: Frozen) -> None:
@@ -59,7 +68,8 @@ def _view(out: Console, frozen: Frozen) -> None:
             continue
         how = f"compiled in {built.seconds:.1f} s" if built.compiled else "was built already"
         targets = " ".join(built.archs) or "emulated"
-        out.print(f"[green]✓[/] [bold]{built.module}[/]  {targets}  {how}")
+        at = f"  at {built.place}" if built.place else ""
+        out.print(f"[green]✓[/] [bold]{built.module}[/]  {targets}  {how}{at}")
     if frozen.signed is None:
         nothing = (
             no_ops() if not frozen.built else "no snapshot was written: all modules must build"

@@ -8,7 +8,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.options import Device, Json, use_device
-from fictl.errors import SetupError
+from fictl.errors import SetupError, shown
 from fictl.quantity import counted
 
 if TYPE_CHECKING:
@@ -78,10 +78,11 @@ def _facts(one: CheckedPlace) -> str:
         ready.gpu or ready.hardware,
         ready.clocks,
         f"driver {ready.driver}" if ready.driver else "",
+        f"fictl {ready.fictl}" + (f" ({ready.commit[:7]})" if ready.commit else ""),
         f"Python {ready.python}",
         f"torch {ready.torch}" if ready.torch else "no torch",
         f"nvcc {ready.nvcc}" if ready.nvcc else "no nvcc",
         f"sandbox {ready.sandbox}",
         f"{ready.free_bytes >> 30} GiB free",
     ]
-    return " · ".join(filter(None, parts))
+    return " · ".join(shown(part) for part in parts if part)

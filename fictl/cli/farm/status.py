@@ -22,7 +22,7 @@ def command(json: Json = False) -> None:
         for state in states
     ]
     rows = [_row(state) for state in states]
-    columns = ("run", "pid", "done", "a minute", "left", "places busy", "lost")
+    columns = ("run", "host", "pid", "done", "a minute", "left", "places busy", "lost")
     view = console.Table(columns, rows) if rows else "nothing runs at places now"
     console.show(console.Result(data, view))
 
@@ -31,6 +31,7 @@ def _row(state: RunState) -> tuple[str, ...]:
     left = state.seconds_left
     return (
         state.what,
+        state.host,
         str(state.pid),
         f"{state.done}/{state.total}",
         f"{state.rate * 60:.3g}",

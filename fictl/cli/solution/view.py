@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from fictl.printable import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -33,7 +35,7 @@ def sizes(answer: Mapping[str, Any]) -> str:
 def problem(out: Console, failure: Mapping[str, Any]) -> None:
     """The first error with its place in the solution's sources, then what else was said."""
     for line in problem_lines(failure):
-        out.print(f"  {line}", markup=False, soft_wrap=True)
+        out.print(f"  {printable(line)}", markup=False, soft_wrap=True)
 
 
 def problem_lines(failure: Mapping[str, Any]) -> Iterator[str]:
@@ -47,7 +49,7 @@ def problem_lines(failure: Mapping[str, Any]) -> Iterator[str]:
 
 def log(out: Console, text: str) -> None:
     """Its end: the whole is in --json."""
-    lines = text.strip().splitlines()
+    lines = printable(text.strip()).split("\n")
     if len(lines) > _MOST_LINES:
         out.print(f"  … {len(lines) - _MOST_LINES} lines above", style="dim")
     for line in lines[-_MOST_LINES:]:

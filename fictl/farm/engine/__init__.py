@@ -14,10 +14,17 @@ ENGINES = ("command",)
 
 
 class Worker(Protocol):
-    """A started worker: a transport, which other threads may interrupt."""
+    """A started worker: a transport, which other threads may interrupt.
+
+    heard: the time (of time.monotonic) of its last output. A long line that comes slowly counts,
+    where the engine can tell; else the time of the last line.
+    """
 
     @property
     def has_ended(self) -> bool: ...
+
+    @property
+    def heard(self) -> float: ...
 
     def write_line(self, line: str) -> None: ...
 

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import IO, Any
 
+from fictl.child.family import descendants, end_below
 from fictl.child.last_lines import LastLines
 from fictl.child.local_process import LocalProcess
 from fictl.errors import FictlError, shown
@@ -24,6 +25,7 @@ from fictl.removal import remove
 BUILDS = "builds"
 _MOST_DOCUMENT = 48 << 20  # Below the longest line.
 _TIMED_OUT = -9
+_COMMAND = "fictl.farm.serve.command"
 
 
 class CommandServer:
@@ -61,8 +63,9 @@ class CommandServer:
 
 
 def _ran(request: RunCommand, folder: Path) -> CommandDone:
-    argv = (sys.executable, "-m", "fictl", *request.argv, "--json")
+    argv = (sys.executable, "-m", _COMMAND, str(os.getpid()), *request.argv, "--json")
     last = LastLines()
+    before = descendants(os.getpid())
     with TemporaryFile() as out:
         process = LocalProcess(argv, request.variables, out, last.end, cwd=folder)
         try:
@@ -71,6 +74,7 @@ def _ran(request: RunCommand, folder: Path) -> CommandDone:
             code = _TIMED_OUT
         finally:
             process.close()
+            end_below(os.getpid(), before)  # What has left the command's family, too.
         return CommandDone(code, _document(out), last.text())
 
 

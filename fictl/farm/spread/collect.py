@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from fictl.builds.building import BuiltModule
+from fictl.child.codec import from_json
 from fictl.errors import FictlError
 from fictl.farm.spread.command_job import CommandResult
+from fictl.farm.spread.readable import readable
 from fictl.farm.tree import unpack
 from fictl.jit.store.entry import MANIFEST, Corrupt, Entry, FileStamp
 from fictl.jit.store.staging import publish, staging_folder
@@ -18,44 +20,71 @@ from fictl.jit.store.stores import writable_store
 from fictl.jit.store.writing import writing
 
 _PART = re.compile(r"(?!\.)[\w.+-]{1,200}")
-_KNOWN = (
-    *("project", "module", "archs", "beyond", "origin", "compiled", "seconds", "recipe"),
-    *("build", "why", "title"),
-)
 
 
 @dataclass(frozen=True)
-class PlacedBuild:
-    """A module, and the place that built it."""
+class _Row:
+    """A module in the answer of `fictl build`."""
 
-    module: BuiltModule
-    place: str
+    project: str
+    module: str
+    archs: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    origin: str = ""
+    compiled: bool = False
+    seconds: float = 0.0
+    recipe: str = ""
+    build: str = ""
+    path: str = ""
+    why: str = ""
+    title: str = ""
+    error: dict[str, str | None] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**self.module.to_dict(), "place": self.place or None}
+    @classmethod
+    def read(cls, data: Any) -> _Row:
+        names = {one.name for one in fields(cls)}
+        known = {name: value for name, value in data.items() if name in names}
+        row: _Row = from_json(cls, known)
+        return row
+
+    @property
+    def built(self) -> BuiltModule:
+        facts = {one.name: getattr(self, one.name) for one in fields(self)}
+        words = facts.pop("error")
+        error = FictlError(words.get("message") or "", words.get("hint") or "") if words else None
+        return BuiltModule(**{**facts, "error": error, "path": "" if error else self.path})
 
 
-def collected(results: Sequence[CommandResult]) -> list[PlacedBuild]:
+def collected(results: Sequence[CommandResult]) -> list[BuiltModule]:
     """Publish what came back; a module that cannot be trusted, or failed, has its error."""
     return [built for result in results for built in _of(result)]
 
 
-def _of(result: CommandResult) -> list[PlacedBuild]:
-    if not isinstance(result.data, list):
-        error = result.error or FictlError(f"{result.job.name}: {result.place} sent no list")
-        project, _, module = result.job.name.partition("/")
-        title = f"{module.replace('/', '.')} at {result.place}"
-        failed = BuiltModule(project, module.replace("/", "."), error=error, title=title)
-        return [PlacedBuild(failed, result.place)]
-    return [PlacedBuild(_module(data, result), result.place) for data in result.data]
+def _of(result: CommandResult) -> list[BuiltModule]:
+    if result.data is None and result.error:
+        return [_failed(result, result.error)]
+    try:
+        with readable(result):
+            if not isinstance(result.data, list):
+                raise TypeError("it is not a list of builds")
+            rows = [_Row.read(data) for data in result.data]
+    except FictlError as error:
+        return [_failed(result, error)]
+    return [replace(_module(row, result), place=result.place) for row in rows]
 
 
-def _module(data: Mapping[str, Any], result: CommandResult) -> BuiltModule:
-    module = _described(data)
-    error = data.get("error")
-    if error:
-        return replace(module, error=FictlError(str(error["message"]), str(error["hint"] or "")))
-    packed = result.kept.get(str(data.get("path")))
+def _failed(result: CommandResult, error: FictlError) -> BuiltModule:
+    project, _, op = result.job.name.partition("/")
+    name = op.replace("/", ".")
+    title = f"{name} at {result.place}"
+    return BuiltModule(project, name, error=error, title=title, place=result.place)
+
+
+def _module(row: _Row, result: CommandResult) -> BuiltModule:
+    module = row.built
+    if module.error:
+        return module
+    packed = result.kept.get(row.path)
     if packed is None:
         error = FictlError(f"{module.module}: {result.place} did not send its files")
         return replace(module, error=error)
@@ -65,13 +94,6 @@ def _module(data: Mapping[str, Any], result: CommandResult) -> BuiltModule:
         return replace(module, error=problem)
     finally:
         packed.unlink(missing_ok=True)
-
-
-def _described(data: Mapping[str, Any]) -> BuiltModule:
-    fields = {name: data[name] for name in _KNOWN if name in data}
-    for name in ("archs", "beyond"):
-        fields[name] = tuple(map(str, fields.get(name, ())))
-    return BuiltModule(**fields)
 
 
 def _published(packed: Path, module: BuiltModule) -> Entry:

@@ -18,6 +18,7 @@ from fictl.farm.place import Place
 from fictl.farm.spread.command_job import CommandJob, CommandResult
 from fictl.farm.station import Stopped
 from fictl.farm.task_queue import Task
+from fictl.printable import printable_document
 from fictl.process import ending
 
 _MOST_SECONDS = 86400.0
@@ -97,13 +98,11 @@ class CommandDoer:
         files = {project.tree.sha256: project.packed} if project.tree and project.packed else {}
         try:
             answer = self._started().ask(request, _MOST_SECONDS, files, self._blobs)
-        except (Lost, ValueError, OSError) as error:
+        except SetupError:
             self._end()
             if self._stopped:
                 raise Stopped("the run was stopped") from None
-            if isinstance(error, Lost):
-                raise
-            raise Lost(f"its answer cannot be read: {error}") from None
+            raise
         if isinstance(answer, Failed):
             raise Lost(answer.message, answer.hint)
         if not isinstance(answer, CommandDone):
@@ -117,6 +116,8 @@ class CommandDoer:
             self._end()
         if self._connection is None:
             self._connection = Connection(self._place, self._note)
+            if self._stopped:  # Meanwhile, when there was nothing to interrupt.
+                raise Stopped("the run was stopped")
             self._connection.greet(self._greeting)
         return self._connection
 
@@ -129,8 +130,8 @@ class CommandDoer:
 def _document(done: CommandDone) -> dict[str, Any]:
     """Read what the command printed; without a whole document it was killed, or could not start."""
     try:
-        document = json.loads(done.document)
-    except ValueError:
+        document = printable_document(json.loads(done.document))
+    except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict) or not str(document.get("schema", "")).startswith("fictl."):
         last = done.words.strip().splitlines()

@@ -9,6 +9,7 @@ from typing import Any
 from fictl.bench.result import BenchReport, joined
 from fictl.errors import FictlError, SetupError
 from fictl.farm.spread.command_job import CommandResult, SpreadResults
+from fictl.farm.spread.readable import readable
 from fictl.quantity import counted
 from fictl.report.outcome import TestOutcome
 from fictl.report.test_report import TestReport, merge
@@ -38,7 +39,7 @@ def benches(results: Sequence[CommandResult]) -> list[PlacedBench]:
 
 def tests(results: Sequence[CommandResult], seconds: float) -> TestReport:
     """Merge all outcomes; `reason` and `command` are those of the place."""
-    reports = [_tests(result.data) for result in results if isinstance(result.data, dict)]
+    reports = [_tests(result) for result in results if isinstance(result.data, dict)]
     return merge(reports, seconds)
 
 
@@ -64,15 +65,16 @@ def errors_of(spread: SpreadResults) -> list[FictlError]:
 
 
 def _report(result: CommandResult) -> BenchReport:
-    try:
+    with readable(result):
         return BenchReport.from_dict(result.data)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise FictlError(
-            f"{result.job.name}: the answer of {result.place} cannot be read: {error}"
-        ) from None
 
 
-def _tests(data: dict[str, Any]) -> TestReport:
+def _tests(result: CommandResult) -> TestReport:
+    with readable(result):
+        return _read_tests(result.data)
+
+
+def _read_tests(data: dict[str, Any]) -> TestReport:
     tests = tuple(
         TestOutcome(
             str(test["test"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from fictl import settings
 from fictl.errors import UsageError
@@ -20,8 +21,11 @@ _CARRIED_BY_NAME = (settings.CUDA_ARCH_LIST, settings.EXTRA_CUDAFLAGS, settings.
 
 
 @contextmanager
-def project_files(folders: Sequence[OpFolder]) -> Iterator[Project]:
-    """Pack the one project of these ops; the shipped ops are at every place."""
+def project_files(folders: Sequence[OpFolder], also: Path | None = None) -> Iterator[Project]:
+    """Pack the one project of these ops; the shipped ops are at every place.
+
+    also: a folder whose files are added.
+    """
     projects = {folder.project for folder in folders}
     own = [project for project in projects if not project.is_shipped]
     if len(own) > 1:
@@ -34,7 +38,7 @@ def project_files(folders: Sequence[OpFolder]) -> Iterator[Project]:
     scratch = own_folder("packed")
     try:
         packed = scratch / "project.tar"
-        pack(own[0].top, packed)
+        pack(own[0].top, packed, also)
         folder = str(own[0].root.relative_to(own[0].top))
         yield Project(packed, blob_of(packed), folder, variables)
     finally:

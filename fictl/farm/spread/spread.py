@@ -19,6 +19,7 @@ from fictl.farm.run_status import RunStatus
 from fictl.farm.spread.command_doer import CommandDoer, Project
 from fictl.farm.spread.command_job import CommandJob, CommandResult, SpreadResults
 from fictl.farm.spread.observer import SpreadObserver
+from fictl.farm.spread.toolchains import CompilerChoice
 from fictl.farm.station import Station
 from fictl.farm.task_queue import Batch, TaskQueue
 
@@ -30,12 +31,14 @@ def spread(
     device: str = "",
     what: str = "commands",
     observer: SpreadObserver | None = None,
+    compilers: CompilerChoice | None = None,
 ) -> SpreadResults:
     """Run every job at one place that can. Raises SetupError if no place can be used.
 
     device: what the places need; empty where a compiler is enough.
     """
-    run = _Spread(jobs, project, Greeting(device), what, observer or SpreadObserver())
+    greeting = Greeting(device, compiles=compilers.device if compilers else "")
+    run = _Spread(jobs, project, greeting, what, observer or SpreadObserver(), compilers)
     return run.at(places)
 
 
@@ -47,17 +50,18 @@ class _Spread:
         greeting: Greeting,
         what: str,
         observer: SpreadObserver,
+        compilers: CompilerChoice | None = None,
     ) -> None:
         self._jobs, self._project, self._greeting = jobs, project, greeting
-        self._observer = observer
+        self._observer, self._what, self._compilers = observer, what, compilers
         self._results: dict[int, CommandResult] = {}
-        self._numbers = {id(job): number for number, job in enumerate(jobs)}
         self._left_out: list[str] = []
-        self._status = RunStatus(what, len(jobs))
 
     def at(self, places: Sequence[Place]) -> SpreadResults:
         start = time.monotonic()
         opened = self._opened(places)
+        self._numbers = {id(job): number for number, job in enumerate(self._jobs)}
+        self._status = RunStatus(self._what, len(self._jobs))
         usable = [one.place for one in opened]
         left = Counter(job.kind for job in self._jobs)
         self._tasks: TaskQueue[CommandJob] = TaskQueue(left, {p.name: p for p in usable})
@@ -82,6 +86,8 @@ class _Spread:
             _with_same_kernels(one, here)
             for one in open_all(places, lambda place: self._greeting, self._observer.note)
         ]
+        if self._compilers is not None:
+            opened, self._jobs = self._compilers.matched(opened, self._jobs)
         for one in opened:
             if one.problem is not None:
                 self._leave_out(f"place {one.place.name} left out: {one.why}")

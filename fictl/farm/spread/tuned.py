@@ -9,6 +9,7 @@ from typing import Any
 
 from fictl.errors import FictlError, UsageError
 from fictl.farm.spread.command_job import CommandResult
+from fictl.farm.spread.readable import readable
 from fictl.op.tactics import recorded
 from fictl.op.tactics.machine import Machine
 from fictl.op.tactics.records import read
@@ -58,9 +59,10 @@ def kept_tuning(results: Sequence[CommandResult], file: Path | None) -> list[Pla
 
 
 def _merged(result: CommandResult, file: Path | None) -> PlacedTuning:
-    here = Machine(str(result.data["gpu"]), str(result.data["driver"]))
+    with readable(result):
+        here = Machine(str(result.data["gpu"]), str(result.data["driver"]))
+        keys = tuple(map(dict, result.data["keys"]))
     path = file or recorded.default_path(here)
-    keys = tuple(result.data["keys"])
     error = result.error
     packed = result.kept.get(RESULT)
     try:

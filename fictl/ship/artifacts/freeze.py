@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 from fictl.arch import Arch
 from fictl.builds import building
-from fictl.builds.building import BuiltModule
+from fictl.builds.building import BuiltModule, joined
 from fictl.errors import UsageError
 from fictl.jit.emulation import build_runtime
 from fictl.jit.progress import BuildObserver
@@ -62,14 +62,17 @@ def freeze(
     archs: tuple[Arch, ...],
     folder: ArtifactsFolder,
     observer: BuildObserver,
+    elsewhere: Callable[[], Sequence[BuiltModule]] = tuple,
 ) -> Frozen:
     """Build in the cache, then copy all builds to the folder and write the snapshot last.
 
     A module that fails leaves the folder as it was.
+    elsewhere: fills the cache with builds of other machines; those of other compilers come along.
     """
     checked_name(name)
     refuse_unshared_variant()
-    built = tuple(building.build(ops, archs, observer, exact=True))
+    others = elsewhere()
+    built = tuple(joined(building.build(ops, archs, observer, exact=True), others))
     if not built or any(module.error for module in built):
         return Frozen(folder.root, built)
     entries = [Entry.read(Path(module.path)) for module in built]

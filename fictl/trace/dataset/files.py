@@ -11,6 +11,7 @@ from pathlib import Path
 from fictl.errors import UsageError
 from fictl.paths import files_below, matching, real
 from fictl.trace.dataset.file_names import file_name, stems
+from fictl.trace.dataset.listing import Listing
 
 # Files in each problem folder of SOL-ExecBench.
 _SOL_DEFINITION, _SOL_WORKLOADS = "definition.json", "workload.jsonl"
@@ -32,6 +33,10 @@ class DatasetFiles:
     @cached_property
     def is_sol(self) -> bool:
         return not os.path.isdir(self.root / "definitions") and bool(self._problems())
+
+    @cached_property
+    def _listings(self) -> dict[str, Listing]:
+        return {}
 
     def definitions(self) -> list[Path]:
         return self._problems() if self.is_sol else sorted(self._found("*.json", "definitions"))
@@ -96,9 +101,10 @@ class DatasetFiles:
 
     def _lines(self, folder: str, definition: str | None) -> list[Path]:
         """Files of lines. With a definition, only files named after it."""
-        paths = self._found("*.jsonl", folder)
-        wanted = stems(definition) if definition is not None else ()
-        return sorted(path for path in paths if definition is None or path.stem in wanted)
+        if definition is None:
+            return sorted(self._found("*.jsonl", folder))
+        listing = self._listings.setdefault(folder, Listing(self.root / folder, ".jsonl"))
+        return listing.with_stems(stems(definition))
 
     def _problems(self) -> list[Path]:
         """Definitions of SOL-ExecBench. The root may be any folder, so depth is limited."""
