@@ -66,10 +66,14 @@ class JudgeServer:
         key = "" if request.waits else self._builds.known_to_wait(job.solution)
         if key:
             return self._builds.deferred(key)
-        with own_faults("bringing the files of a workload"):
+
+        def judged() -> Evaluation | None:
             self._bring(request.files)
-        workload = Workload.model_validate(json.loads(request.workload))
-        return self._answer(lambda: self._opened().evaluate(workload), request.waits, others=True)
+            workload = Workload.model_validate(json.loads(request.workload))
+            evaluation: Evaluation = self._opened().evaluate(workload)
+            return evaluation
+
+        return self._answer(judged, request.waits, others=True)
 
     def close(self) -> None:
         self._end_judge()
@@ -82,7 +86,9 @@ class JudgeServer:
     def _answer(
         self, ask: Callable[[], Evaluation | None], waits: bool, others: bool
     ) -> Evaluated | Deferred | JudgeFailed:
-        """Ask the judge, again and again while what it needs is built."""
+        """Ask the judge, again and again while what it needs is built; `others`: unless another build
+        ends first.
+        """
         from fictl.judge.process.order_desk import NotBuilt
 
         job = self._known_job()
@@ -97,7 +103,7 @@ class JudgeServer:
                 if self._builds.builder_for(job.solution) is None:
                     self._end_judge()  # The next one builds in its own process.
                 seconds = job.config.compile_timeout_seconds
-                if waits and self._builds.wait(missing.key, seconds, others):
+                if waits and (self._builds.wait(missing.key, seconds, others) or not others):
                     continue
                 return self._builds.deferred(missing.key)
             return Evaluated(None if evaluation is None else str(evaluation.model_dump_json()))
