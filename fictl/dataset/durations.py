@@ -1,4 +1,4 @@
-"""How long evaluations and builds took before, as results record it: the longest begin first."""
+"""Durations of earlier evaluations and builds, as results record them: the longest begin first."""
 
 from __future__ import annotations
 

@@ -43,17 +43,17 @@ def made(plan: Plan, store: Store) -> Entry | None:
     BuildFailed is raised as if it had been built here.
     """
     order = order_of(plan) if _makers and not plan.spec.is_runtime else None
-    made = _makers[-1](order) if order is not None else None
-    if made is None:
+    delivery = _makers[-1](order) if order is not None else None
+    if delivery is None:
         return None
     module_dir = store.module_dir(plan.spec.project, plan.spec.name)
     with staging_folder(module_dir) as staging:
-        if made.module < 0:
-            (staging / "build.log").write_text(made.log, encoding="utf-8", errors="replace")
-            raise kept_failure(plan, Diagnosis(made.first, made.hint), staging, module_dir)
-        with os.fdopen(made.module, "rb") as source, (staging / MODULE).open("wb") as target:
+        if delivery.module < 0:
+            (staging / "build.log").write_text(delivery.log, encoding="utf-8", errors="replace")
+            raise kept_failure(plan, Diagnosis(delivery.first, delivery.hint), staging, module_dir)
+        with os.fdopen(delivery.module, "rb") as source, (staging / MODULE).open("wb") as target:
             shutil.copyfileobj(source, target)
-        commit(_as_ordered(plan), staging, made.seconds, {}, 0)
+        commit(_as_ordered(plan), staging, delivery.seconds, {}, 0)
         final = store.recipe_dir(plan.spec.project, plan.spec.name, plan.recipe.key)
         return publish(staging, final / plan.build_key)
 

@@ -1,4 +1,4 @@
-"""Where the time of an evaluation goes: seconds by part, as `evaluation.fictl.spent` records them."""
+"""Time of an evaluation: seconds by part, as `evaluation.fictl.spent` records them."""
 
 from __future__ import annotations
 

@@ -57,5 +57,5 @@ def _failure(error: BuildFailed) -> dict[str, str]:
         log = (error.folder / "build.log").read_text(encoding="utf-8", errors="replace")
     except OSError:
         log = error.message
-    found = diagnose(log)
-    return {"first": found.first, "hint": found.hint, "log": log[-(256 << 10) :]}
+    diagnosis = diagnose(log)
+    return {"first": diagnosis.first, "hint": diagnosis.hint, "log": log[-(256 << 10) :]}

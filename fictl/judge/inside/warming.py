@@ -1,4 +1,4 @@
-"""What a process does before it is given a solution or a reference, so that neither waits for it."""
+"""Warming up: a process loads what it needs before it is given a solution or a reference."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from fictl.jit.store.lock import try_lock
 from fictl.judge.fault import own_faults
 from fictl.judge.process.order_desk import Delivery
 from fictl.judge.process.scratch import scratch_root
+from fictl.paths import matching
 from fictl.removal import remove
 
 _START, _USED, _MODULE, _ANSWER = "once-", ".used", "module.so", "delivery.json"
@@ -36,7 +37,7 @@ class Shelf:
             if self.folder.is_symlink():
                 raise UsageError(f"{self.folder} is a link", "remove it")
             self._used = _used(self.folder)
-            for other in scratch_root().glob(f"{_START}*"):
+            for other in matching(scratch_root(), f"{_START}*"):
                 _remove_if_unused(other)
 
     def find(self, key: str) -> Delivery | None:

@@ -95,12 +95,12 @@ class OrderDesk:
         self._count += 1
         key, delivery = key_of(order), OWN
         if self._deliver is not None and self._count <= _MOST_ORDERS:
-            found = self._deliver(key, order)
-            if found is None:
+            ready = self._deliver(key, order)
+            if ready is None:
                 self.waits_for = key
                 return
-            delivery = found
-            self.seconds += found.seconds
+            delivery = ready
+            self.seconds += ready.seconds
         self._send(delivery)
 
     def _send(self, delivery: Delivery) -> None:
