@@ -1,4 +1,4 @@
-"""What fictl itself ships, built in the user's cache, from which every solution reads it."""
+"""Builds of what fictl itself ships: in the user's cache, from which every solution reads them."""
 
 from __future__ import annotations
 

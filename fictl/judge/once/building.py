@@ -21,7 +21,7 @@ from fictl.judge.process.spawn import start
 
 @dataclass(frozen=True)
 class Walls:
-    """What a builder gets: the same as the solution that ordered, but for its GPU."""
+    """Walls of a builder: those of the solution that ordered, but for its GPU."""
 
     device: str
     seconds: float

@@ -1,4 +1,4 @@
-"""What no solution may read: the dataset's documents, what other judges have, others' inputs."""
+"""Folders that no solution may read: the dataset's, those of other judges, others' inputs."""
 
 from __future__ import annotations
 

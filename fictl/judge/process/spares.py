@@ -27,7 +27,7 @@ WORK = "work"
 
 @dataclass(frozen=True)
 class For:
-    """What a process is started for; another needs other spares. `root` is a dataset's."""
+    """Purpose of a process; another needs other spares. `root` is a dataset's."""
 
     device: str
     root: Path | None = None
