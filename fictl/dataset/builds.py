@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from fictl.child.lost import Lost
 from fictl.dataset.evaluation_work import Tasks
 from fictl.dataset.evaluator import Evaluator
+from fictl.farm.serve.building import CORES_EACH
 from fictl.farm.station import Stopped
 from fictl.jit.jobs import usable_cores
 from fictl.judge.fault import JudgeFault, own_faults
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from fictl.dataset.run_plan import EvaluationJob
     from fictl.trace import Evaluation
 
-# A compiler uses several cores, and concurrent evaluations need some.
-_CORES_EACH = 4
 _MOST_LOSSES = 3
 
 Failed = Callable[["EvaluationJob", "Evaluation | JudgeFault | Lost"], object]
@@ -55,7 +54,7 @@ class Builds:
             else:
                 built(job)
         count = self._to_build.qsize()
-        self.workers = min(count, at_once or max(1, usable_cores() // _CORES_EACH))
+        self.workers = min(count, at_once or max(1, usable_cores() // CORES_EACH))
 
     @contextmanager
     def running(self, evaluators: Sequence[Evaluator]) -> Iterator[None]:
@@ -93,14 +92,17 @@ class Builds:
     def _build(self, job: EvaluationJob, evaluator: Evaluator, folder: Path) -> None:
         failure: Evaluation | JudgeFault | Lost | None
         try:
-            placed = replace(job, scratch=_new_folder(folder))
-            failure = _retried(evaluator, placed)
+            scratch = _new_folder(folder)
+            failure = _retried(evaluator, replace(job, scratch=scratch))
         except (JudgeFault, Lost) as fault:
             failure = fault
-        if failure is None:
-            self._built(placed)
-        else:
+        if failure is not None:
             self._failed(job, failure)
+        elif job.is_extension:
+            self._built(replace(job, scratch=scratch))
+        else:  # What it ordered is there for every process of the run.
+            remove(scratch)
+            self._built(job)
 
 
 def _retried(evaluator: Evaluator, job: EvaluationJob) -> Evaluation | None:

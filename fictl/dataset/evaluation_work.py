@@ -14,7 +14,7 @@ from fictl.dataset.run_plan import EvaluationJob
 from fictl.dataset.sound import why_unsound
 from fictl.errors import FictlError, SetupError
 from fictl.farm.place import Place
-from fictl.farm.station import Stopped, in_words
+from fictl.farm.station import PutOff, Stopped, in_words
 from fictl.farm.task_queue import Batch, Task, TaskQueue
 from fictl.judge.fault import JudgeFault
 from fictl.judge.hardware import UNKNOWN
@@ -110,8 +110,8 @@ class EvaluationDoer:
         names = job.definition.name, job.solution.name, workload.uuid
         try:
             require_fit(job.definition, workload)
-            evaluation = self._evaluator.evaluate(job, workload)
-        except (Lost, Stopped):
+            evaluation = self._evaluator.evaluate(job, workload, bool(task.waits_for))
+        except (Lost, PutOff, Stopped):
             raise
         except JudgeFault as fault:
             if self._tasks.places_for(task.batch.kind) > 1:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,6 +19,7 @@ from fictl.errors import FictlError, SetupError, shown
 from fictl.farm.connection import Connection, Files
 from fictl.farm.line import (
     BuildSolution,
+    Deferred,
     Evaluated,
     EvaluateWorkload,
     HoldGpu,
@@ -26,7 +28,7 @@ from fictl.farm.line import (
 )
 from fictl.farm.opening import greeting_of
 from fictl.farm.place import Place
-from fictl.farm.station import Broken, Stopped
+from fictl.farm.station import Broken, PutOff, Stopped
 from fictl.judge.fault import JudgeFault, own_faults
 
 if TYPE_CHECKING:
@@ -50,7 +52,8 @@ class Evaluator(Protocol):
 
     def build(self, job: EvaluationJob) -> Evaluation | None: ...
 
-    def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation: ...
+    def evaluate(self, job: EvaluationJob, workload: Workload, waits: bool = True) -> Evaluation:
+        """Evaluate; unless it waits, PutOff says which build the solution needs first."""
 
     def stop(self) -> None: ...
 
@@ -62,6 +65,8 @@ class ProcessEvaluator:
 
     wait: seconds for which the worker of another machine waits for its GPU.
     connection: a worker that was greeted already. inputs: shared with other places.
+    run: the run, of which all workers on one machine share what they build.
+    builds: at most so many at once; 0 leaves it to the worker.
     """
 
     def __init__(
@@ -73,9 +78,12 @@ class ProcessEvaluator:
         note: Callable[[str], object] = lambda text: None,
         connection: Connection | None = None,
         inputs: InputFiles | None = None,
+        run: str = "",
+        builds: int = 0,
     ) -> None:
         self._root, self._place, self._isolated = root, place, isolated
         self._wait, self._note = wait, note
+        self._run, self._builds = run, builds
         self._inputs = inputs or InputFiles(root or Path())
         self._connection = connection
         self._job: EvaluationJob | None = None
@@ -99,12 +107,12 @@ class ProcessEvaluator:
         seconds = job.config.compile_timeout_seconds + _SPARE_SECONDS
         return self._ask(job, BuildSolution(), seconds, {})
 
-    def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation:
+    def evaluate(self, job: EvaluationJob, workload: Workload, waits: bool = True) -> Evaluation:
         config = job.config
         # Time for the build, the first call, the measurement, and the reference.
-        seconds = 4 * config.timeout_seconds + 2 * config.compile_timeout_seconds + _SPARE_SECONDS
+        seconds = 4 * config.timeout_seconds + 4 * config.compile_timeout_seconds + _SPARE_SECONDS
         named, files = ({}, {}) if self._place.is_here else self._inputs.of(workload)
-        request = EvaluateWorkload(_text(workload), named)
+        request = EvaluateWorkload(_text(workload), named, waits)
         evaluation = self._ask(job, request, seconds, files)
         assert evaluation is not None
         return evaluation
@@ -152,6 +160,8 @@ class ProcessEvaluator:
             connection.send(self._job_started(job))
             self._job = job
         answer = connection.ask(request, seconds, files)
+        if isinstance(answer, Deferred):
+            raise PutOff(answer.waits_for, answer.built)
         if isinstance(answer, JudgeFailed):
             raise _fault(answer)
         if isinstance(answer, Failed):
@@ -188,7 +198,8 @@ class ProcessEvaluator:
             self._job = None
             if self._stopped:  # Meanwhile, when there was nothing to interrupt.
                 raise Stopped("the run was stopped")
-            self._connection.greet(greeting_of(self._place, device, self._wait, untrusted))
+            greeting = greeting_of(self._place, device, self._wait, untrusted)
+            self._connection.greet(replace(greeting, run=self._run, builds=self._builds))
         return self._connection
 
     def _is_walled_in(self) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from fictl.child.lost import Lost
 from fictl.dataset.builds import Builds
+from fictl.dataset.durations import Durations, longest_first
 from fictl.dataset.evaluation_work import EvaluationDoer, EvaluationTask, batch_of
 from fictl.dataset.evaluator import Evaluator, ProcessEvaluator
 from fictl.dataset.inputs import InputFiles
@@ -126,8 +127,17 @@ def _processes(
         open_place = at.open.pop(place.name, None)
         connection = open_place.connection if open_place is not None else None
         inputs = shared.setdefault(root, InputFiles(root))
+        builds = at.builds_at(place, options.jobs) if place.runs else 1
         return ProcessEvaluator(
-            root, place, isolated, options.wait, observer.note, connection, inputs
+            root,
+            place,
+            isolated,
+            options.wait,
+            observer.note,
+            connection,
+            inputs,
+            at.run,
+            builds,
         )
 
     return make
@@ -168,7 +178,8 @@ class _Run:
 
     def on(self, at: RunPlaces, make_evaluator: MakeEvaluator) -> Summary:
         start = time.monotonic()
-        root, jobs, places = self._dataset.root, self._planned.jobs, at.places
+        root, places = self._dataset.root, at.places
+        jobs = self._longest_first(at)
         self._places = places
         self._hardware = {job.kind: self._of_kind(places, job.kind) for job in jobs}
         left: Counter[str] = Counter()
@@ -197,6 +208,15 @@ class _Run:
             self._broken,
             undone,
         )
+
+    def _longest_first(self, at: RunPlaces) -> list[EvaluationJob]:
+        """Order the jobs of each kind of hardware by what they took there."""
+        ordered: list[EvaluationJob] = []
+        for kind in dict.fromkeys(job.kind for job in self._planned.jobs):
+            known = Durations(self._dataset, self._options.device, at.hardware_of(kind))
+            alike = [job for job in self._planned.jobs if job.kind == kind]
+            ordered += longest_first(alike, known.expected)
+        return ordered
 
     def _of_kind(self, places: tuple[Place, ...], kind: str) -> str:
         names = (place.hardware for place in places if not kind or place.is_a(kind))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fictl.dataset.previous import kind_of
 from fictl.dataset.run_options import RunOptions
@@ -12,24 +13,41 @@ from fictl.farm.line import Greeting
 from fictl.farm.opening import OpenPlace, close_all, greeting_of, open_all
 from fictl.farm.place import Place, places_here
 from fictl.farm.places_file import places_of
+from fictl.farm.serve.building import CORES_EACH
+from fictl.jit.jobs import usable_cores
+
+
+def _new_run() -> str:
+    return secrets.token_hex(8)
 
 
 @dataclass
 class RunPlaces:
     """`kinds`: hardware to evaluate on, one after the other names; empty where one kind does.
 
-    `open` has the workers that were started already, by place.
+    `open` has the workers that were started already, by place. `run` is a name that no other run has.
     """
 
     places: tuple[Place, ...]
     kinds: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     open: dict[str, OpenPlace] = field(default_factory=dict)
+    run: str = field(default_factory=_new_run)
 
     def hardware_of(self, kind: str) -> frozenset[str]:
         """Names of the hardware of a kind; none if one of them is unknown."""
         names = frozenset(p.hardware for p in self.places if not kind or p.is_a(kind))
         return frozenset() if "" in names else names
+
+    def builds_at(self, place: Place, jobs: int) -> int:
+        """Return how many builds a place's worker makes at once; 0 leaves it to the worker.
+
+        Places of this machine share its cores.
+        """
+        if not place.is_here:
+            return jobs
+        here = sum(place.is_here for place in self.places)
+        return max(1, (jobs or usable_cores() // CORES_EACH) // max(1, here))
 
     def close(self) -> None:
         """End the workers that nobody has taken."""
@@ -46,9 +64,11 @@ def places_of_run(options: RunOptions, note: Callable[[str], object]) -> RunPlac
     unknown = [place for place in places if not place.hardware]
     device = kind_of(options.device)
     untrusted = bool(options.flags.get("untrusted"))
+    run = _new_run()
 
     def greeting(place: Place) -> Greeting:
-        return greeting_of(place, device, options.wait, untrusted)
+        greeted = greeting_of(place, device, options.wait, untrusted)
+        return replace(greeted, run=run, builds=options.jobs)
 
     opened = open_all(unknown, greeting, note)
     started = {one.place.name: one for one in opened if one.connection is not None}
@@ -59,7 +79,7 @@ def places_of_run(options: RunOptions, note: Callable[[str], object]) -> RunPlac
         if place.hardware or place.name in started
     )
     try:
-        return _chosen(usable, started, options, lost)
+        return replace(_chosen(usable, started, options, lost), run=run)
     except BaseException:
         close_all([*started.values()])
         raise

@@ -60,6 +60,12 @@ class EvaluationJob:
         """Tell whether it is built in advance, while the GPUs have other work."""
         return self.solution.spec.language.value in _COMPILED
 
+    @property
+    def is_extension(self) -> bool:
+        """Tell whether torch builds it, in its own folder, and not the run's builder."""
+        binding = self.solution.spec.binding
+        return binding is not None and binding.value == "torch"
+
     def workloads(self, dataset: TraceSet) -> Iterator[Workload]:
         done = {*self.done}
         for trace in dataset.workloads(self.definition.name):

@@ -28,6 +28,7 @@ from fictl.farm.line import (
     Blob,
     Coming,
     CommandDone,
+    Deferred,
     Evaluated,
     Frame,
     Greeting,
@@ -51,7 +52,7 @@ from fictl.version import VERSION, commit
 _START_SECONDS = 120.0
 _LARGEST = 4 << 30
 _MOST_STRANGE_LINES = 200  # A shell of another machine may greet its user first.
-_ANSWERS = (Held, Evaluated, JudgeFailed, CommandDone, NotDone)
+_ANSWERS = (Held, Evaluated, Deferred, JudgeFailed, CommandDone, NotDone)
 _BETWEEN = (Heartbeat, Note, Wanted, Coming, AtRemote, Frame, Leaving)
 _KINDS = {kind.__name__: kind for kind in (*_ANSWERS, *_BETWEEN)}
 

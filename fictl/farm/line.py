@@ -12,7 +12,7 @@ from fictl.judge.config import EvalConfig
 from fictl.printable import printable_document
 
 # Grows when an older process would misread a message of a newer one, or the reverse.
-PROTOCOL = 2
+PROTOCOL = 3
 HEARTBEAT_SECONDS = 5.0
 # A worker that missed so many is lost.
 MISSED_HEARTBEATS = 3
@@ -27,6 +27,8 @@ class Greeting:
     holds: it locks the GPU on its own machine, and waits for it at most `wait` seconds; as many as
     the place has, which are `gpus`.
     checks: the answer also has what takes a moment to find out.
+    run: what the workers of one run on one machine have built, they share by this name.
+    builds: at most so many at once; 0 leaves it to the worker.
     compiles: a device whose compilers the answer names.
     untrusted: it will judge what nobody trusts, which needs walls.
     remotes: hashes of the URLs of remote caches that large files may go through.
@@ -38,6 +40,8 @@ class Greeting:
     wait: float | None = None
     checks: bool = False
     gpus: int = 1
+    run: str = ""
+    builds: int = 0
     compiles: str = ""
     untrusted: bool = False
     remotes: tuple[str, ...] = ()
@@ -192,10 +196,14 @@ class BuildSolution(Numbered):
 
 @dataclass(frozen=True)
 class EvaluateWorkload(Numbered):
-    """Evaluate the job's solution on one workload; `files` of the dataset by their paths in it."""
+    """Evaluate the job's solution on one workload; `files` of the dataset by their paths in it.
+
+    waits: it waits for a build that is not ready, unless others are.
+    """
 
     workload: str
     files: dict[str, Blob] = field(default_factory=dict)
+    waits: bool = False
 
 
 @dataclass(frozen=True)
@@ -203,6 +211,14 @@ class Evaluated(Numbered):
     """The answer to both requests; None after a successful build."""
 
     evaluation: str | None
+
+
+@dataclass(frozen=True)
+class Deferred(Numbered):
+    """The evaluation needs the build `waits_for`; those of `built` ended since the last of these."""
+
+    waits_for: str
+    built: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,14 @@ class Stopped(FictlError):
     """The run was ended during this task."""
 
 
+class PutOff(FictlError):
+    """The task waits for a build. `built` ended there since another task was put off."""
+
+    def __init__(self, waits_for: str, built: tuple[str, ...] = ()) -> None:
+        super().__init__("a build is not ready yet")
+        self.waits_for, self.built = waits_for, built
+
+
 class Broken(Lost):
     """The place's device does not work any more, or not until its processes have ended."""
 
@@ -32,9 +40,9 @@ class Broken(Lost):
 class Doer(Protocol[W]):
     """Does tasks at one place. `stop` is called by other threads and makes `do` raise Stopped.
 
-    `prepare` waits for the place's GPU, before it has a task. `do` reports what it finds. Lost
-    means that the place failed, other SetupErrors that it cannot do such work: the task is neither
-    right nor wrong.
+    `prepare` waits for the place's GPU, before it has a task. `do` reports what it finds. PutOff
+    means that it has to be done later. Lost means that the place failed, other SetupErrors that it
+    cannot do such work: the task is neither right nor wrong.
     """
 
     def prepare(self, waits: Callable[[], object]) -> None: ...
@@ -103,6 +111,8 @@ class Station(Generic[W]):
     def _do(self, task: Task[W]) -> None:
         try:
             self.doer.do(task)
+        except PutOff as later:
+            self._tasks.put_off(task, self.place.name, later.waits_for, later.built)
         except NotStarted as lost:
             self._not_started(task, lost)
         except Preempted as lost:

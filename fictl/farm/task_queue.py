@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -39,11 +39,15 @@ class Batch(Generic[W]):
 
 @dataclass(frozen=True)
 class Task(Generic[W]):
-    """One piece of work. `losses` are the places that lost it."""
+    """One piece of work. `losses` are the places that lost it.
+
+    waits_for: the build that it was put off for; a place that takes it again waits for that.
+    """
 
     batch: Batch[W]
     work: W
     losses: tuple[str, ...] = ()
+    waits_for: str = ""
 
     def lost_at(self, place: str) -> Task[W]:
         return replace(self, losses=(*self.losses, place))
@@ -64,6 +68,8 @@ class TaskQueue(Generic[W]):
         self._begun: list[Batch[W]] = []
         self._current: dict[str, Batch[W]] = {}
         self._returned: list[Task[W]] = []
+        self._put_off: list[Task[W]] = []
+        self._built: set[tuple[str, str]] = set()
         self._changed = threading.Condition()
         self._is_closed = False
         self.loss_rate = LossRate(self.left)
@@ -129,11 +135,29 @@ class TaskQueue(Generic[W]):
             self._returned.insert(0, task)
             self._changed.notify_all()
 
+    def put_off(self, task: Task[W], place: str, waits_for: str, built: Iterable[str] = ()) -> None:
+        """Let this place do other work while something is built for the task.
+
+        built: what has been built there since it put a task off last.
+        """
+        with self._changed:
+            machine = self._machine(place)
+            self._built.update((machine, key) for key in built)
+            self._built.discard((machine, waits_for))
+            self._put_off.append(replace(task, waits_for=waits_for))
+            if self._current.get(place) is task.batch:
+                del self._current[place]
+            if task.batch in self._begun and task.batch not in self._current.values():
+                self._begun.remove(task.batch)
+            self._changed.notify_all()
+
     def drop(self, batch: Batch[W]) -> int:
         """End the tasks of a batch that no place has; return how many they are."""
         with self._changed:
-            returned = [task for task in self._returned if task.batch is batch]
+            tasks = (*self._returned, *self._put_off)
+            returned = [task for task in tasks if task.batch is batch]
             self._returned = [task for task in self._returned if task.batch is not batch]
+            self._put_off = [task for task in self._put_off if task.batch is not batch]
             count, batch.left = batch.left + len(returned), 0
             self._ended(batch.kind, count)
         return count
@@ -180,10 +204,11 @@ class TaskQueue(Generic[W]):
 
     def _next(self, place: str) -> Task[W] | None:
         task = self._returned_for(place) or self._of_current(place)
+        task = task or self._resumed(place, is_built=True)
         while task is None:
             batch = self._waiting_for(place) or self._worth_joining(place)
             if batch is None:
-                return None
+                return self._resumed(place)
             self._current[place] = batch
             task = self._of_current(place)
         return task
@@ -195,6 +220,23 @@ class TaskQueue(Generic[W]):
             if self._fits(place, kind) and (place not in lost or lost >= self._fitting(kind)):
                 return self._returned.pop(position)
         return None
+
+    def _resumed(self, place: str, is_built: bool = False) -> Task[W] | None:
+        """Find a task that was put off; if `is_built`, one whose build has ended."""
+        machine = self._machine(place)
+        for position, task in enumerate(self._put_off):
+            is_ready = not is_built or (machine, task.waits_for) in self._built
+            if is_ready and self._fits(place, task.batch.kind):
+                if task.batch.left and task.batch not in self._begun:
+                    self._begun.append(task.batch)
+                    self._current[place] = task.batch
+                return self._put_off.pop(position)
+        return None
+
+    def _machine(self, place: str) -> str:
+        """Return what names the machine where a place builds."""
+        known = self._places.get(place)
+        return "" if known is None or known.is_here else place
 
     def _of_current(self, place: str) -> Task[W] | None:
         batch = self._current.get(place)

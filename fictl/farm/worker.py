@@ -81,7 +81,7 @@ class FarmWorker:
         self._locked = ExitStack()
         self._holds = False
         self._goodbye: threading.Thread | None = None
-        self._judge = JudgeServer(self._exchange)
+        self._judge = JudgeServer(self._exchange, self._greeting)
         self._commands = CommandServer(self._exchange)
 
     def serve(self) -> None:
@@ -89,6 +89,7 @@ class FarmWorker:
         if greeting is None:
             return
         self._greeting = greeting
+        self._judge = JudgeServer(self._exchange, greeting)
         ready = facts_of(greeting)
         remote, self._exchange.relay = relay_to(greeting.remotes)
         self._answers.send(replace(ready, remote=remote))

@@ -11,6 +11,7 @@ from pathlib import Path
 from fictl import settings
 from fictl.arch import Arch, spell
 from fictl.errors import FictlError, SetupError
+from fictl.jit import elsewhere
 from fictl.jit.cache.cause import recorded_summary
 from fictl.jit.compile import SourcesChanged, compile_plan, prepare
 from fictl.jit.compilers import require_compilers
@@ -92,9 +93,10 @@ def _ensure_once(
         if outcome is not None:
             return outcome
         compilers, targets = lookup.require_compilers(reasons)
-        plan = _with_runtime(make_plan(spec, lookup.recipe, targets, compilers), watch)
+        plan = make_plan(spec, lookup.recipe, targets, compilers)
         raise_failure_since(began, spec.name, store.module_dir(spec.project, spec.name), plan.keys)
-        entry = compile_plan(plan, store, watch, cores)
+        entry = elsewhere.made(plan, store)
+        entry = entry or compile_plan(_with_runtime(plan, watch), store, watch, cores)
     if remotes.is_written():
         from fictl.jit.remote.sender import send_later
 

@@ -68,12 +68,12 @@ def compile_plan(
         refused = refusals(plan, staging)
         _keep_objects(set(missing) - refused.keys(), units, staging, module_dir)
         if finished.code != 0:
-            raise _kept_failure(plan, diagnose(finished.output), staging, module_dir)
+            raise kept_failure(plan, diagnose(finished.output), staging, module_dir)
         if refused:
             for unit in refused:  # Repeated by hand, ninja compiles it again.
                 (staging / unit.object).unlink()
             why = diagnosis(plan, refused, staging)
-            raise _kept_failure(plan, why, staging, module_dir)
+            raise kept_failure(plan, why, staging, module_dir)
         seconds = time.monotonic() - start
         cause = _cause(plan, history)
         write_cause(staging, cause)
@@ -200,7 +200,7 @@ def _keep_objects(
             objects.keep(module_dir / "objects", unit, staging)
 
 
-def _kept_failure(plan: Plan, why: Diagnosis, staging: Path, module_dir: Path) -> BuildFailed:
+def kept_failure(plan: Plan, why: Diagnosis, staging: Path, module_dir: Path) -> BuildFailed:
     """Record the failure for waiting processes; return the error to raise."""
     failure = Failure.of(*plan.keys, why)
     failure.write(staging)

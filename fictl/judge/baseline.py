@@ -14,10 +14,12 @@ from fictl.judge.call_time import CallTime, TimedTurn, gpu_call_time, host_call_
 from fictl.judge.inside.roles import SOLUTION
 from fictl.judge.judge_outcome import Decided, InvalidReference
 from fictl.judge.modes import CLOCKED, RETURNS, TIMED
+from fictl.judge.process.spares import Spare
 from fictl.judge.process.spawn import start
 from fictl.judge.reference_process import ReferenceProcess
 from fictl.judge.solution_process import SolutionProcess
 from fictl.judge.timing_plan import TimingPlan
+from fictl.removal import remove
 
 _FOLDER = "baseline"
 _IDLE_TURNS, _IDLE_SECONDS = 8, 60.0
@@ -29,10 +31,8 @@ class Baseline:
 
     def __init__(self, reference: ReferenceProcess) -> None:
         self._reference = reference
-        folder = reference.folder / _FOLDER
-        folder.mkdir(exist_ok=True)
-        sandboxed = start(SOLUTION, folder, device=reference.device, gpu=reference.gpu)
-        self.process = SolutionProcess(sandboxed, folder, is_trusted=True)
+        self._spare = reference.spares.take(SOLUTION) if reference.spares else None
+        self.process = self._spared(self._spare) if self._spare else self._started()
         self._overheads: dict[tuple[str, str], float] = {}
         self._call_times: dict[str, CallTime] = {}
         with self._failures_of_reference():
@@ -66,6 +66,18 @@ class Baseline:
 
     def close(self) -> None:
         self.process.close()
+        if self._spare is not None:
+            remove(self._spare.scratch)
+
+    def _spared(self, spare: Spare) -> SolutionProcess:
+        return SolutionProcess(spare.sandboxed, spare.folder, is_trusted=True)
+
+    def _started(self) -> SolutionProcess:
+        reference = self._reference
+        folder = reference.folder / _FOLDER
+        folder.mkdir(exist_ok=True)
+        sandboxed = start(SOLUTION, folder, device=reference.device, gpu=reference.gpu)
+        return SolutionProcess(sandboxed, folder, is_trusted=True)
 
     def _trial(self, plan: TimingPlan) -> CallTime:
         overhead = self.overhead(RETURNS)

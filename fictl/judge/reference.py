@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fictl.judge.baseline import Baseline
+from fictl.judge.process.spares import Spares
 from fictl.judge.reference_process import Opened, ReferenceProcess
 from fictl.trace import Definition
 
@@ -21,8 +22,9 @@ class Reference(ReferenceProcess):
         *,
         root: Path | None = None,
         gpu: int | None = None,
+        spares: Spares | None = None,
     ) -> None:
-        super().__init__(definition, device, root=root, gpu=gpu)
+        super().__init__(definition, device, root=root, gpu=gpu, spares=spares)
         self._baseline: Baseline | None = None
 
     @property

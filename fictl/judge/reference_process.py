@@ -17,6 +17,7 @@ from fictl.judge.inside.roles import REFERENCE
 from fictl.judge.judge_outcome import InvalidReference
 from fictl.judge.process.sandboxed_process import Ended, Forged, Hung, SandboxedProcess
 from fictl.judge.process.scratch import new_scratch
+from fictl.judge.process.spares import WORK, Spares
 from fictl.judge.process.spawn import start
 from fictl.judge.solution_process import SolutionProcess
 from fictl.removal import remove
@@ -53,8 +54,10 @@ class ReferenceProcess:
         *,
         root: Path | None = None,
         gpu: int | None = None,
+        spares: Spares | None = None,
     ) -> None:
         self.definition, self.device, self.root, self.gpu = definition, device, root, gpu
+        self.spares = spares
         self.environment: dict[str, Any] = {}
         self.clocks: dict[str, Any] = {}
         self._folder: Path | None = None
@@ -185,8 +188,12 @@ class ReferenceProcess:
 
     def _started(self) -> SandboxedProcess:
         if self._sandboxed is None:
-            own = self.folder / "own"
-            self._sandboxed = start(REFERENCE, own, device=self.device, gpu=self.gpu)
+            spare = self.spares.take(REFERENCE) if self.spares and not self._folder else None
+            if spare is not None:
+                self._folder, self._sandboxed = spare.scratch, spare.sandboxed
+            else:
+                own = self.folder / WORK
+                self._sandboxed = start(REFERENCE, own, device=self.device, gpu=self.gpu)
         if not self._is_built:
             built = self._answered(
                 self._sandboxed,

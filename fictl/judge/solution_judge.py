@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,21 @@ from fictl.judge.fault import own_faults
 from fictl.judge.inside.roles import SOLUTION
 from fictl.judge.judge_outcome import Decided, InvalidReference, JudgeOutcome
 from fictl.judge.modes import RETURNS, WRITES
-from fictl.judge.process.scratch import new_scratch, scratch_root
+from fictl.judge.once.builder import Builder
+from fictl.judge.once.building import Walls
+from fictl.judge.process.hidden import hidden_from_solutions
+from fictl.judge.process.sandboxed_process import SandboxedProcess
+from fictl.judge.process.scratch import new_scratch
+from fictl.judge.process.spares import WORK, Spares
 from fictl.judge.process.spawn import start
 from fictl.judge.reference import Reference
 from fictl.judge.solution_process import SolutionProcess
 from fictl.judge.solution_trial import SolutionTrial, baseline_plan
-from fictl.paths import FARM, cache_root
+from fictl.judge.spent import BASELINE, BUILD, OVERHEAD, REFERENCE, START, Spent
 from fictl.removal import remove
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
 from fictl.trace.documents.fitting import require_fit
 
-_HIDDEN = ("definitions", "solutions", "workloads", "traces", "blob", "reports")
 _SEED_BITS = 53  # JSON keeps integers of this size exactly.
 
 
@@ -34,6 +38,9 @@ class Judge:
     Its process is reused for the next workload. It is replaced after a failure, or for each
     workload if `isolated`. The judges of one definition may share a `reference`, one after the
     other. If `scratch` is given, the folder is kept with its builds.
+
+    With `spares`, its first process is one of them. With a `builder`, evaluate and build raise NotBuilt where the solution needs what it does not
+    have yet, and can be called again once it does.
     """
 
     def __init__(
@@ -47,15 +54,24 @@ class Judge:
         scratch: Path | None = None,
         isolated: bool = False,
         reference: Reference | None = None,
+        builder: Builder | None = None,
+        spares: Spares | None = None,
     ) -> None:
         self._definition, self._solution = definition, solution
         self._config = config if config.seed else replace(config, seed=_new_seed())
         self._root, self._gpu, self._isolated = root, gpu, isolated
         self._kind = config.device.partition(":")[0]
         self._own_reference = reference is None
-        self._reference = reference or Reference(definition, self._kind, root=root, gpu=gpu)
+        self._reference = reference or Reference(
+            definition, self._kind, root=root, gpu=gpu, spares=spares
+        )
         self._is_temporary = scratch is None
-        self._scratch = scratch or new_scratch("solution")
+        self._spares = spares if scratch is None else None
+        self._scratch = scratch
+        self._builder = builder
+        seconds = config.compile_timeout_seconds
+        self._walls = Walls(self._kind, seconds, root, config.untrusted)
+        self._spent = Spent()
         self._process: SolutionProcess | None = None
         self._is_new = self._is_built = False
         self._build_failure: Decided | None = None
@@ -67,13 +83,16 @@ class Judge:
         Raises SetupError if this machine cannot run it and JudgeFault if the judge itself fails:
         neither is a verdict on the solution.
         """
-        start_time = time.monotonic()
+        start_time, self._spent = time.monotonic(), Spent()
         try:
             outcome = self._outcome(workload, self._config.for_workload(workload))
         except BaseException:  # The state of its process is unknown.
             self._end_process()
             raise
         outcome.facts["seconds"] = round(time.monotonic() - start_time, 3)
+        outcome.facts["spent"] = self._spent.seconds()
+        if self._process is not None and self._process.sandboxed.desk.seconds:
+            outcome.facts["build_seconds"] = round(self._process.sandboxed.desk.seconds, 3)
         return outcome.evaluation(self._reference.environment, self._end_workload())
 
     @own_faults("building a solution")
@@ -92,7 +111,7 @@ class Judge:
         self._end_process()
         if self._own_reference:
             self._reference.close()
-        if self._is_temporary:
+        if self._is_temporary and self._scratch is not None:
             remove(self._scratch)
 
     def __enter__(self) -> Judge:
@@ -120,16 +139,21 @@ class Judge:
         require_fit(self._definition, workload)
         if self._build_failure is not None:
             raise self._build_failure
-        opened = self._reference.open(workload, config)
+        with self._spent.on(REFERENCE):
+            opened = self._reference.open(workload, config)
         style = WRITES if self._solution.spec.destination_passing_style else RETURNS
         facts |= {"evaluator": opened.evaluator, "fresh_inputs": opened.fresh}
-        process = self._reusable_process(style) or self._start()
+        with self._spent.on(START):
+            process = self._reusable_process(style) or self._start()
         facts["sandbox"] = process.sandboxed.policy
         is_first, self._is_new = self._is_new, False
         if not self._is_built:
-            self._build(process)
+            with self._spent.on(BUILD):
+                self._build(process)
         if not self._reference.has_met(process):
             self._reference.meet(process)
+        if self._spares is not None:
+            self._spares.refill()
         return SolutionTrial(
             process=process,
             reference=self._reference,
@@ -138,6 +162,8 @@ class Judge:
             opened=opened,
             style=style,
             is_first=is_first,
+            spent=self._spent,
+            settled=self._settled,
         )
 
     def _end_workload(self) -> str:
@@ -174,29 +200,41 @@ class Judge:
             process.close()
             self._process = process = None
         if is_in_the_way:
-            baseline.overhead(style)
+            with self._spent.on(OVERHEAD):
+                baseline.overhead(style)
             if self._config.profile_baseline:
-                baseline.call_time(baseline_plan(self._reference.opened, self._config))
+                with self._spent.on(BASELINE):
+                    baseline.call_time(baseline_plan(self._reference.opened, self._config))
         return process
 
+    def _settled(self) -> None:
+        """Wait until no process is starting beside the one that is timed."""
+        if self._spares is not None:
+            with self._spent.on(START):
+                self._spares.settle()
+
     def _start(self) -> SolutionProcess:
-        folder = self._scratch / "work"
-        root = self._root  # Only parts of it are hidden: an interpreter may be installed there.
-        hidden = [root / name for name in _HIDDEN if os.path.isdir(root / name)] if root else []
-        hidden.append(scratch_root())
-        others = cache_root().joinpath(*FARM)  # Inputs that came from another machine.
-        hidden += [others] if os.path.isdir(others) else []
-        sandboxed = start(
+        spare = self._spares.take(SOLUTION) if self._spares and not self._scratch else None
+        if spare is not None:
+            self._scratch = spare.scratch
+        self._scratch = self._scratch or new_scratch("solution")
+        folder = self._scratch / WORK
+        sandboxed = spare.sandboxed if spare else self._started(folder)
+        if self._builder is not None:
+            sandboxed.desk.open(partial(self._builder.deliver, walls=self._walls))
+        self._process = SolutionProcess(sandboxed, folder)
+        self._is_new, self._is_built = True, False
+        return self._process
+
+    def _started(self, folder: Path) -> SandboxedProcess:
+        return start(
             SOLUTION,
             folder,
-            hidden=tuple(hidden),
+            hidden=hidden_from_solutions(self._root),
             device=self._kind,
             gpu=self._gpu,
             untrusted=self._config.untrusted,
         )
-        self._process = SolutionProcess(sandboxed, folder)
-        self._is_new, self._is_built = True, False
-        return self._process
 
     def _build(self, process: SolutionProcess) -> None:
         process.deadline = time.monotonic() + self._config.compile_timeout_seconds

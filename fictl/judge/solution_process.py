@@ -17,6 +17,7 @@ from fictl.errors import FictlError, SetupError
 from fictl.judge.call_time import TimedTurn
 from fictl.judge.fault import FAULT, NO_VERDICT, JudgeFault
 from fictl.judge.judge_outcome import Decided
+from fictl.judge.process.order_desk import NotBuilt
 from fictl.judge.process.sandboxed_process import Forged, Hung, SandboxedProcess, Survey
 from fictl.trace import Definition, EvaluationStatus, Solution
 
@@ -193,7 +194,7 @@ class SolutionProcess:
             raise self._late(doing) from None
         except Forged as error:
             raise self._forged(error.message) from None
-        except JudgeFault:
+        except (JudgeFault, NotBuilt):
             self.is_spent = True
             raise
         except FictlError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from fictl.judge.modes import CLOCKED, TIMED, WARM
 from fictl.judge.reference import Opened, Reference
 from fictl.judge.seeds import Seeds
 from fictl.judge.solution_process import SolutionProcess
+from fictl.judge.spent import BASELINE, OVERHEAD, TIMING, WARM_UP, Spent
 from fictl.judge.timing_plan import TimingPlan
 from fictl.trace import EvaluationStatus, Workload
 
@@ -27,6 +28,7 @@ class SolutionTrial:
     """Checks and times a solution whose process is built and connected to the reference.
 
     `style` is how the solution delivers its outputs: written to given tensors, or returned.
+    `settled` waits until nothing disturbs what is timed.
     """
 
     process: SolutionProcess
@@ -36,6 +38,8 @@ class SolutionTrial:
     opened: Opened
     style: str
     is_first: bool = False
+    spent: Spent = field(default_factory=Spent)
+    settled: Callable[[], object] = lambda: None
     _checked: int = field(default=0, init=False)
     _seeds: Seeds = field(init=False)
     _outcome: JudgeOutcome = field(init=False)
@@ -54,8 +58,11 @@ class SolutionTrial:
 
     def _evaluate(self) -> None:
         picks = math.ceil(self.opened.rounds / (self.config.num_trials + 1))
-        plan = self._plan(picks)
-        times = self._call_times(plan, picks)
+        with self.spent.on(WARM_UP):
+            plan = self._plan(picks)
+        self.settled()
+        with self.spent.on(TIMING):
+            times = self._call_times(plan, picks)
         while (left := self.opened.rounds - self._checked) > 0:
             self._batch(WARM, left, left)
         self.process.survey()
@@ -96,7 +103,7 @@ class SolutionTrial:
                 self._outcome.facts["clocks"] = self.reference.clocks
 
     def _baseline(self) -> CallTime:
-        with self.process.sandboxed.held():
+        with self.spent.on(BASELINE), self.process.sandboxed.held():
             return self.reference.baseline.call_time(baseline_plan(self.opened, self.config))
 
     def _finish(self) -> None:
@@ -131,7 +138,7 @@ class SolutionTrial:
         times: list[CallTime] = []
         most = plan.trials + _MOST_REPEATED_TRIALS
         while len(_calm(times)) < plan.trials and len(times) < most:
-            with self.process.sandboxed.held():
+            with self.spent.on(OVERHEAD), self.process.sandboxed.held():
                 overhead = self.reference.baseline.overhead(self.style)
             times.append(self._call_time(plan, picks, overhead))
         self._outcome.facts["overhead_ms"] = overhead * 1e3

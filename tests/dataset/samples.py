@@ -84,7 +84,7 @@ class FakeEvaluator:
     def build(self, job: EvaluationJob) -> Evaluation | None:
         return None
 
-    def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation:
+    def evaluate(self, job: EvaluationJob, workload: Workload, waits: bool = True) -> Evaluation:
         return self.judge(job, workload, self.slot)
 
     def stop(self) -> None:

@@ -20,9 +20,9 @@ from fictl.trace import Evaluation, Solution
 from .samples import definition, evaluation, solution, workload
 
 
-def job(name: str, language: str = "cuda") -> EvaluationJob:
+def job(name: str, language: str = "cuda", binding: str | None = None) -> EvaluationJob:
     made = solution(name, "d").model_dump(mode="json")
-    made["spec"] |= {"language": language, "entry_point": "main.cu::run"}
+    made["spec"] |= {"language": language, "entry_point": "main.cu::run", "binding": binding}
     made["sources"][0]["path"] = "main.cu"
     return EvaluationJob(
         definition("d"), Solution.model_validate(made), EvalConfig(device="cpu"), 1
@@ -49,7 +49,7 @@ class Compiler:
             time.sleep(0.3)
         return evaluation("COMPILE_ERROR") if job.solution.name == self.bad else None
 
-    def evaluate(self, job: EvaluationJob, workload: object) -> Evaluation:
+    def evaluate(self, job: EvaluationJob, workload: object, waits: bool = True) -> Evaluation:
         raise AssertionError("a compiler evaluates nothing")
 
     def stop(self) -> None:
@@ -114,13 +114,21 @@ def test_what_fails_takes_no_slot() -> None:
     assert failed == ["bad"]
 
 
-def test_each_is_built_in_a_folder_of_its_own_that_goes_in_the_end() -> None:
+def test_extensions_are_built_in_folders_of_their_own_that_go_in_the_end() -> None:
     compiler = Compiler()
-    run = Run([job("a"), job("b")], 1)
+    run = Run([job("a", binding="torch"), job("b", binding="torch")], 1)
     with run.builds.running([compiler]):
         assert all(one.scratch and (one.scratch / "module.so").exists() for one in run.jobs())
     assert len({*compiler.built}) == 2
     assert not any(folder.exists() for folder in compiler.built)
+
+
+def test_what_the_runs_builder_keeps_needs_no_folder() -> None:
+    compiler = Compiler()
+    run = Run([job("a")], 1)
+    with run.builds.running([compiler]):
+        assert [one.scratch for one in run.jobs()] == [None]
+        assert not compiler.built[0].exists()
 
 
 def test_compilers_share_the_work_and_slots_the_rest() -> None:

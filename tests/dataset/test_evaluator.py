@@ -201,7 +201,7 @@ def _is_alive(number: int) -> bool:
 _BUSY = """
 import time, fictl.farm.worker as worker
 class Slow:
-    def __init__(self, exchange): pass
+    def __init__(self, *given): pass
     def evaluate(self, workload):
         with open({path!r}, "w") as file:  # The signal may come in its middle.
             file.write("begun")

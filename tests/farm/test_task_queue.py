@@ -129,3 +129,94 @@ def test_a_kind_goes_to_its_places_only() -> None:
     queue.add(batch("for-a", "H200"))
     assert works(queue, "a") == ["for-a"]
     assert works(queue, "b") == ["for-b"]
+
+
+def put_off(queue: TaskQueue[str], place: str, key: str, *built: str) -> str:
+    task = queue.take(place)
+    assert task is not None
+    queue.put_off(task, place, key, built)
+    return task.work
+
+
+def test_a_place_does_other_work_while_a_task_waits_for_its_build() -> None:
+    queue = queue_of(batch("a1 a2"), batch("b1"), places="a")
+    assert put_off(queue, "a", "k") == "a1"
+    task = queue.take("a")
+    assert task is not None
+    assert (task.work, task.waits_for) == ("b1", "")
+    queue.end("")
+    again = queue.take("a")
+    assert again is not None
+    assert (again.work, again.waits_for) == ("a1", "k")  # Nothing else is left: it waits.
+    queue.end("")
+    assert works(queue, "a") == ["a2"]
+
+
+def test_what_is_built_comes_before_what_was_not_begun() -> None:
+    queue = queue_of(batch("a1"), batch("b1"), batch("c1"), places="a")
+    assert put_off(queue, "a", "k") == "a1"
+    assert put_off(queue, "a", "l", "k") == "b1"
+    assert works(queue, "a") == ["a1", "c1", "b1"]
+
+
+def test_places_of_one_machine_share_what_is_built_and_others_do_not() -> None:
+    queue = queue_of(batch("a1"), batch("b1"), places="a b")
+    assert put_off(queue, "a", "k") == "a1"
+    queue.put_off(Task(batch(""), "other"), "a", "l", ["k"])
+    assert works(queue, "b", 1) == ["a1"]
+    far = {"a": Place("a", launch=("ssh", "a")), "b": Place("b", launch=("ssh", "b"))}
+    apart: TaskQueue[str] = TaskQueue({"": 3}, far)
+    for words in ("a1", "b1", "c1"):
+        apart.add(batch(words))
+    assert put_off(apart, "a", "k") == "a1"
+    assert put_off(apart, "a", "l", "k") == "b1"
+    assert works(apart, "b", 1) == ["c1"]
+    assert works(apart, "b", 1) == ["a1"]  # It has nothing else to do.
+
+
+def test_a_second_build_of_a_task_is_waited_for_as_well() -> None:
+    queue = queue_of(batch("a1"), places="a")
+    put_off(queue, "a", "k")
+    put_off(queue, "a", "l", "k")
+    put_off(queue, "a", "k", "l")  # Its build went away, and is made again.
+    task = queue.take("a")
+    assert task is not None
+    assert task.waits_for == "k"
+
+
+def test_what_was_put_off_is_dropped_with_its_batch_and_left_with_its_place() -> None:
+    dropped = batch("a1 a2 a3")
+    queue = queue_of(dropped, batch("b1"))
+    put_off(queue, "a", "k")
+    put_off(queue, "b", "k")
+    assert queue.left == 4
+    queue.leave("a")
+    assert queue.drop(dropped) == 3
+    assert works(queue, "b") == ["b1"]
+
+
+def test_tasks_that_wait_for_builds_are_neither_lost_nor_doubled() -> None:
+    queue = queue_of(*(batch(f"{name}1 {name}2 {name}3") for name in "abcdefgh"), places="a b c")
+    done: list[str] = []
+    built: set[str] = set()
+    lock = threading.Lock()
+
+    def work(place: str) -> None:
+        while (task := queue.take(place)) is not None:
+            key = task.work[0]
+            with lock:
+                is_ready = key in built or bool(task.waits_for)
+                built.add(key)
+                if is_ready:
+                    done.append(task.work)
+            if is_ready:
+                queue.end("")
+            else:
+                queue.put_off(task, place, key)
+
+    threads = [threading.Thread(target=work, args=(place,)) for place in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(done) == sorted(f"{name}{number}" for name in "abcdefgh" for number in (1, 2, 3))

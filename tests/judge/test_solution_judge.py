@@ -298,3 +298,23 @@ def _kept(path: str) -> Workload:
     inputs = WORKLOAD.model_dump(mode="json")["inputs"]
     inputs["x"] = {"type": "safetensors", "path": path, "tensor_key": "x"}
     return Workload.model_validate({"axes": {"m": 16}, "uuid": "w", "inputs": inputs})
+
+
+_ON_ONE_CORE = """
+import os, sys
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+sys.path.insert(0, {folder!r})
+from judge_runs import CONFIG, WORKLOAD, definition, solution
+from fictl.judge import judge
+source = "import threading\ndef run(x, s):\n    t = threading.Thread(target=int); t.start(); t.join()\n"
+found = judge(definition(), solution(source + "    return x * s"), WORKLOAD, CONFIG)
+print(found.status.value, found.log)
+"""
+
+
+def test_a_first_thread_on_one_core_is_no_change_of_signals() -> None:
+    """The C library then installs handlers of its own, which no process has had before."""
+    code = _ON_ONE_CORE.format(folder=str(Path(__file__).parent))
+    env = {**os.environ, **same_packages()}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.stdout.startswith("PASSED"), done.stdout + done.stderr

@@ -17,6 +17,7 @@ import builds
 import calls
 import datasets
 import emulation
+import evaluations
 import farm
 import places
 import reproducible
@@ -86,6 +87,12 @@ def tests() -> Iterator[Row]:
 
 def traces() -> Iterator[Row]:
     yield row("10,000 traces validated", "their json.loads", datasets.validate(), 10.0)
+
+
+def evaluated() -> Iterator[Row]:
+    pair, builds = evaluations.small_op()
+    yield row("evaluation of a small op, built", "import torch", pair, 2.0)
+    yield Row("builds of equal sources", "one", pair.ours, pair.ours, builds, 1.0)
 
 
 def kept_solutions() -> Iterator[Row]:
@@ -159,6 +166,7 @@ PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "call": overheads,
     "test": tests,
     "dataset": traces,
+    "evaluate": evaluated,
     "solutions": kept_solutions,
     "share": shared,
     "share-set": shared_set,

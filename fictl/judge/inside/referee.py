@@ -24,6 +24,7 @@ from fictl.judge.inside.reference_call import NoOutputs, ReferenceCall, problem
 from fictl.judge.inside.traceback_text import told
 from fictl.judge.inside.turn import HACK, WRONG
 from fictl.judge.inside.turn_driver import Failed, TurnDriver, TurnRecord
+from fictl.judge.inside.warming import warm
 from fictl.judge.process.channel import Channel, serve
 from fictl.timing.gpu_state import gpu_state
 from fictl.trace import Definition, EvaluationStatus, Workload
@@ -63,6 +64,7 @@ class Referee:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         steps = {
+            "warm": warm,
             "build": self._build,
             "open": self._open,
             "meet": self._meet,

@@ -21,6 +21,7 @@ from fictl.judge.inside.clock import HostClock, WorkedElsewhere, clock, wait
 from fictl.judge.inside.integrity import taken
 from fictl.judge.inside.traceback_text import told
 from fictl.judge.inside.turn import HACK, WRONG, Misfit, Turn
+from fictl.judge.inside.warming import warm
 from fictl.judge.modes import WARM
 from fictl.judge.process.channel import Channel, serve
 from fictl.timing.timer import LaunchedNothing
@@ -65,6 +66,7 @@ class SolutionServer:
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         steps = {
             "greet": lambda _: {},
+            "warm": warm,
             "build": self._build,
             "turns": self._serve,
             "settle": self._settle,

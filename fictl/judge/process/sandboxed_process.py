@@ -7,7 +7,7 @@ import secrets
 import select
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,7 @@ from fictl.errors import FictlError
 from fictl.judge.fault import NO_VERDICT, JudgeFault
 from fictl.judge.process.channel import LONGEST, TOKEN
 from fictl.judge.process.log import Printed
+from fictl.judge.process.order_desk import NotBuilt, OrderDesk
 from fictl.judge.process.supervisor import ENDED, HOLD, NEVER_BEGAN, RELEASE, SURVEY
 from fictl.process import ending
 
@@ -46,9 +47,10 @@ class Ends:
     channel: socket.socket
     post: socket.socket
     watch: socket.socket
+    orders: socket.socket
 
     def close(self) -> None:
-        for end in (self.control, self.channel, self.post, self.watch):
+        for end in (self.control, self.channel, self.post, self.watch, self.orders):
             end.close()
 
 
@@ -69,6 +71,7 @@ class SandboxedProcess:
         self.ends, self.printed = ends, Printed(log)
         self._control, self._channel = ends.control, ends.channel
         self.policy, self.log = policy, self.printed.log
+        self.desk = OrderDesk(ends.orders)
         self._heard = bytearray()
         self._status: int | None = None
         self._supervisor_has_gone = False
@@ -132,8 +135,7 @@ class SandboxedProcess:
 
     def close(self) -> None:
         """End the process with all its descendants; they have gone when this returns."""
-        with suppress(OSError):
-            self._control.send(b"end")
+        self.end_soon()
         with suppress(OSError):
             self._control.settimeout(_PATIENCE)
             while self._control.recv(1 << 16):
@@ -172,16 +174,33 @@ class SandboxedProcess:
             raise Hung(f"it did not answer within {seconds:g} s")
         watched = select.poll()
         watched.register(self._channel, select.POLLIN | (select.POLLOUT if writing else 0))
-        logs = [log.printed for log in (self, beside) if log is not None]
-        for log in logs:
-            if log.is_open:
-                watched.register(log.handle, select.POLLIN)
+        processes = [process for process in (self, beside) if process is not None]
+        for process in processes:
+            process.watch_by(watched)
         ready = dict(watched.poll(min(left, 1.0) * 1e3))
-        for log in logs:
-            if log.handle in ready:
-                log.hear()
+        for process in processes:
+            process.take(ready)
         if ready.get(self._channel.fileno(), 0) & ~select.POLLOUT and not self._hear():
             raise self._end()
+
+    def watch_by(self, watched: select.poll) -> None:
+        """Have output and orders noticed."""
+        if self.printed.is_open:
+            watched.register(self.printed.handle, select.POLLIN)
+        if self.desk.is_open and not self.desk.waits_for:
+            watched.register(self.desk, select.POLLIN)
+
+    def take(self, ready: Container[int]) -> None:
+        """Read output and orders. A process that has to wait for a build is ended."""
+        if self.printed.handle in ready:
+            self.printed.hear()
+        if self.desk.is_open and self.desk.fileno() in ready and not self.desk.hear():
+            self.end_soon()
+
+    def end_soon(self) -> None:
+        """Have the process ended, with all its descendants; `close` waits for that."""
+        with suppress(OSError):
+            self._control.send(b"end")
 
     def _hear(self) -> bool:
         """Read the available data. Return False if the connection was closed."""
@@ -200,7 +219,9 @@ class SandboxedProcess:
             return b""
 
     def _end(self) -> FictlError:
-        """Explain why the process stopped answering: Ended, or a fault of the judge."""
+        """Explain why the process stopped answering: Ended, NotBuilt, or a fault of the judge."""
+        if self.desk.waits_for:
+            return NotBuilt(self.desk.waits_for)
         for _ in range(_LAST_WORDS):
             self.printed.hear()
         report = self._ask_supervisor("") if self._status is None else {}

@@ -24,10 +24,12 @@ from fictl.judge.sandbox.policy import SandboxPolicy, require
 from fictl.paths import same_packages
 
 _START_SECONDS, _END_SECONDS = 300.0, 5.0
-# Kinds of a process's sockets: control (supervisor), requests, turns, and the referee's questions.
+# Kinds of a process's sockets: control (supervisor), requests, turns, the referee's questions, and
+# orders.
 _KINDS = (
     socket.SOCK_SEQPACKET,
     socket.SOCK_STREAM,
+    socket.SOCK_SEQPACKET,
     socket.SOCK_SEQPACKET,
     socket.SOCK_SEQPACKET,
 )
@@ -91,9 +93,9 @@ class Zygote:
             log, log_end = os.pipe()
             ours.callback(os.close, log)
             theirs.callback(os.close, log_end)
-            control, channel, post, watch = (theirs_end.fileno() for _, theirs_end in pairs)
+            control, channel, *others = (theirs_end.fileno() for _, theirs_end in pairs)
             with _lock:
-                socket.send_fds(self._socket, [request], [control, channel, log_end, post, watch])
+                socket.send_fds(self._socket, [request], [control, channel, log_end, *others])
             ours.pop_all()
         return SandboxedProcess(Ends(*(our_end for our_end, _ in pairs)), log, policy.label)
 

@@ -21,7 +21,7 @@ from fictl.judge.sandbox import kernel
 from fictl.judge.sandbox.policy import SandboxPolicy
 
 SURVEY, HOLD, RELEASE, ENDED = "survey", "hold", "release", "ended"
-Inside = Callable[[int, int], NoReturn]
+Inside = Callable[[int, int, int], NoReturn]
 # The anteroom, the first process of the namespace, and the sandboxed process itself.
 _LEADING = 3
 _known: dict[int, int] = {}
@@ -36,7 +36,7 @@ _KILLED = -signal.SIGKILL
 @dataclass(frozen=True)
 class Handles:
     """File descriptors. The judge and the referee ask the supervisor by `control` and `watch`; the
-    others are for the sandboxed process.
+    others are for the sandboxed process: it orders builds by `orders`.
     """
 
     control: int
@@ -44,10 +44,16 @@ class Handles:
     log: int
     post: int
     watch: int
+    orders: int
+
+    @property
+    def inner(self) -> tuple[int, ...]:
+        """Those of the sandboxed process."""
+        return (self.channel, self.log, self.post, self.orders)
 
 
 def supervise(handles: Handles, policy: SandboxPolicy, inside: Inside) -> NoReturn:
-    """Start `inside(channel, post)` under `policy`, answer questions, and end all descendants."""
+    """Start `inside(channel, post, orders)` under `policy`, answer questions, and end all descendants."""
     os.setsid()
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -56,7 +62,7 @@ def supervise(handles: Handles, policy: SandboxPolicy, inside: Inside) -> NoRetu
         for handle in (read, handles.control, handles.watch):
             os.close(handle)
         _guarded(handles.log, lambda: _anteroom(handles, write, policy, inside))
-    for handle in (handles.channel, handles.log, handles.post, write):
+    for handle in (*handles.inner, write):
         os.close(handle)
     control, watch = (socket.socket(fileno=h) for h in (handles.control, handles.watch))
     with suppress(OSError):
@@ -112,7 +118,7 @@ def _anteroom(handles: Handles, status: int, policy: SandboxPolicy, inside: Insi
     first = os.fork()
     if first == 0:
         _guarded(handles.log, lambda: _first(handles, status, policy, inside))
-    for handle in (handles.channel, handles.log, handles.post, status):
+    for handle in (*handles.inner, status):
         os.close(handle)
     os.waitpid(first, 0)
     os._exit(0)
@@ -128,7 +134,7 @@ def _first(handles: Handles, status: int, policy: SandboxPolicy, inside: Inside)
     if judged == 0:
         os.close(status)
         _guarded(handles.log, lambda: _inside(handles, begins, policy, inside))
-    for handle in (handles.channel, handles.log, handles.post, begins):
+    for handle in (*handles.inner, begins):
         os.close(handle)
     if not os.read(heard, 1):  # It ended before its sandbox was complete.
         os._exit(_FAILED)
@@ -156,11 +162,11 @@ def _inside(handles: Handles, begins: int, policy: SandboxPolicy, inside: Inside
     null = os.open(os.devnull, os.O_RDWR)
     for target, handle in enumerate((null, handles.log, handles.log)):
         os.dup2(handle, target)
-    _close_all_but({0, 1, 2, handles.channel, handles.post, begins})
+    _close_all_but({0, 1, 2, handles.channel, handles.post, handles.orders, begins})
     policy.apply()
     os.write(begins, b"1")
     os.close(begins)
-    inside(handles.channel, handles.post)
+    inside(handles.channel, handles.post, handles.orders)
 
 
 def _close_all_but(kept: set[int]) -> None:

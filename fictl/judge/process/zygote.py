@@ -21,7 +21,7 @@ from fictl.judge.process.supervisor import Handles, supervise
 from fictl.judge.sandbox.policy import SandboxPolicy, possible
 
 _LONGEST = 1 << 20
-_HANDLES = 5
+_HANDLES = 6
 
 
 def main(words: list[str]) -> int:
@@ -49,21 +49,20 @@ def _child(parent: socket.socket, request: dict[str, object], handles: list[int]
         parent.close()
         policy = SandboxPolicy.from_dict(request["policy"])  # type: ignore[arg-type]
         role = str(request["role"])
-        supervise(
-            Handles(*handles), policy, lambda channel, post: _inside(role, channel, post, policy)
-        )
+        supervise(Handles(*handles), policy, lambda *inner: _inside(role, inner, policy))
     finally:
         os._exit(1)
 
 
-def _inside(role: str, channel: int, post: int, policy: SandboxPolicy) -> NoReturn:
+def _inside(role: str, handles: tuple[int, int, int], policy: SandboxPolicy) -> NoReturn:
     from fictl.judge.inside import roles
 
     _become(policy.environment)
     for stream in (sys.stdout, sys.stderr):  # It may end without a flush.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True)
-    roles.run(role, Channel(channel), post)
+    channel, post, orders = handles
+    roles.run(role, Channel(channel), post, orders)
 
 
 def _become(environment: dict[str, str]) -> None:

@@ -67,7 +67,7 @@ class FakeEvaluator:
     def build(self, job: EvaluationJob) -> None:
         return None
 
-    def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation:
+    def evaluate(self, job: EvaluationJob, workload: Workload, waits: bool = True) -> Evaluation:
         status = _STATUSES[job.solution.name]
         said = {
             "status": status,

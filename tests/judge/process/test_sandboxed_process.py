@@ -22,11 +22,11 @@ def peer() -> Iterator[Peer]:
     """A sandboxed, and the ends that its process and the supervisor of that would have."""
     control, supervisor = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours, theirs = socket.socketpair()
-    post, watch = socket.socketpair(), socket.socketpair()
+    post, watch, orders = (socket.socketpair() for _ in range(3))
     read, write = os.pipe()
-    sandboxed = SandboxedProcess(Ends(control, ours, post[0], watch[0]), read, "none")
+    sandboxed = SandboxedProcess(Ends(control, ours, post[0], watch[0], orders[0]), read, "none")
     yield sandboxed, theirs, supervisor, write
-    for each in (theirs, supervisor, post[1], watch[1]):
+    for each in (theirs, supervisor, post[1], watch[1], orders[1]):
         each.close()
     sandboxed.close()
     os.close(write)

@@ -1,0 +1,124 @@
+"""Spare processes: started, sandboxed and, on a GPU, with a context, before anybody needs them.
+
+A process that has used a GPU cannot be forked, so each of them waits for one solution, or one
+reference, and ends with it.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl.errors import FictlError
+from fictl.judge.inside.roles import REFERENCE, SOLUTION
+from fictl.judge.process.hidden import hidden_from_solutions
+from fictl.judge.process.sandboxed_process import SandboxedProcess
+from fictl.judge.process.scratch import new_scratch
+from fictl.judge.process.spawn import start
+from fictl.removal import remove
+
+# For a definition: its reference, a process that times it, and one for the solution.
+_WANTED = (REFERENCE, SOLUTION, SOLUTION)
+_SECONDS = 60.0
+WORK = "work"
+
+
+@dataclass(frozen=True)
+class For:
+    """Purpose of a process; another needs other spares. `root` is a dataset's."""
+
+    device: str
+    root: Path | None = None
+    untrusted: bool = False
+
+
+@dataclass
+class Spare:
+    """A process that may write below `scratch` / WORK; whoever takes it removes that folder."""
+
+    role: str
+    sandboxed: SandboxedProcess
+    scratch: Path
+    token: str = ""
+
+    @property
+    def folder(self) -> Path:
+        return self.scratch / WORK
+
+    def is_ready(self) -> bool:
+        """Wait until it has loaded what it needs; False if that failed, which is nobody's fault."""
+        if not self.token:
+            return True
+        try:
+            answer = self.sandboxed.answer(self.token, time.monotonic() + _SECONDS)
+        except FictlError:
+            return False
+        self.token = ""
+        return bool(answer.get("ok"))
+
+    def close(self) -> None:
+        self.sandboxed.close()
+        remove(self.scratch)
+
+
+class Spares:
+    """The spares of a worker. While calls are timed, none of them may be starting."""
+
+    def __init__(self, purpose: For) -> None:
+        self.purpose = purpose
+        self._spares: list[Spare] = []
+
+    def take(self, role: str) -> Spare | None:
+        """Hand one out; None if there is none that works."""
+        for spare in [spare for spare in self._spares if spare.role == role]:
+            self._spares.remove(spare)
+            if spare.is_ready():
+                return spare
+            spare.close()
+        return None
+
+    def refill(self) -> None:
+        """Start what was taken; `settle` waits for it."""
+        left = [spare.role for spare in self._spares]
+        for role in _WANTED:
+            if role in left:
+                left.remove(role)
+            else:
+                with suppress(FictlError):  # Whoever needs one starts it, and says what is wrong.
+                    self._spares.append(self._started(role))
+
+    def settle(self) -> None:
+        """Wait until none is starting."""
+        for spare in [*self._spares]:
+            if not spare.is_ready():
+                self._spares.remove(spare)
+                spare.close()
+
+    def close(self) -> None:
+        while self._spares:
+            self._spares.pop().close()
+
+    def _started(self, role: str) -> Spare:
+        purpose, scratch = self.purpose, new_scratch(f"spare-{role}")
+        try:
+            sandboxed = start(
+                role,
+                scratch / WORK,
+                hidden=hidden_from_solutions(purpose.root) if role == SOLUTION else (),
+                device=purpose.device,
+                gpu=None,
+                untrusted=purpose.untrusted,
+            )
+        except BaseException:
+            remove(scratch)
+            raise
+        spare = Spare(role, sandboxed, scratch)
+        try:
+            request = {"op": "warm", "device": purpose.device}
+            spare.token = sandboxed.tell(request, time.monotonic() + _SECONDS)
+        except BaseException:
+            spare.close()
+            raise
+        return spare

@@ -1,0 +1,128 @@
+"""Processes that wait for a solution: each is used once, and none survives its owner."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fictl.child.family import descendants
+from fictl.judge import Judge
+from fictl.judge.inside.roles import REFERENCE, SOLUTION
+from fictl.judge.process.scratch import scratch_root
+from fictl.judge.process.spares import For, Spares
+from fictl.judge.reference import Reference
+
+from ..judge_runs import CONFIG, WORKLOAD, definition, said, solution
+
+TELLS = """
+import os
+print("process", os.getpid(), os.getcwd())
+def run(x, s):
+    return x * s
+"""
+QUICK = replace(CONFIG, profile_baseline=False)
+
+
+@pytest.fixture
+def spares() -> Iterator[Spares]:
+    made = Spares(For("cpu"))
+    yield made
+    made.close()
+
+
+def folders() -> set[str]:
+    return {
+        path.name for path in scratch_root().iterdir() if path.name.startswith(f"{os.getpid()}-")
+    }
+
+
+def test_each_is_used_once_and_nothing_stays(spares: Spares) -> None:
+    before = folders()
+    spares.refill()
+    spares.settle()
+    with Reference(definition(), "cpu", spares=spares) as reference:
+        seen = []
+        for name in ("first", "second"):
+            tried = solution(TELLS + f"# {name}")
+            with Judge(definition(), tried, QUICK, reference=reference, spares=spares) as judge:
+                found = judge.evaluate(WORKLOAD)
+            assert found.status.value == "PASSED", said(found)
+            assert "/home" in found.log
+            seen.append(found.log)
+        assert seen[0] != seen[1]
+    assert [spare.role for spare in spares._spares].count(SOLUTION) == 2
+    spares.close()
+    assert folders() == before
+
+
+def test_a_solution_cannot_write_to_the_folder_of_a_spare(spares: Spares) -> None:
+    spares.refill()
+    first, second = spares.take(SOLUTION), spares.take(SOLUTION)
+    assert first is not None
+    assert second is not None
+    assert first.folder != second.folder
+    assert first.sandboxed.policy == second.sandboxed.policy
+    writes = f"""
+from pathlib import Path
+def tried(path):
+    try:
+        Path(path).write_text("x")
+        return "wrote"
+    except OSError:
+        return "refused"
+print(tried({str(second.folder / "home" / "x")!r}))
+def run(x, s):
+    return x * s
+"""
+    with Judge(definition(), solution(writes), QUICK) as judge:
+        found = judge.evaluate(WORKLOAD)
+    assert "refused" in found.log or found.fictl["sandbox"] == "none"  # type: ignore[index]
+    for spare in (first, second):
+        spare.close()
+
+
+def test_one_that_ended_is_nobodys_fault(spares: Spares) -> None:
+    spares.refill()
+    spares.settle()
+    for spare in spares._spares:
+        spare.sandboxed.end_soon()
+        spare.token = "again"
+    assert spares.take(SOLUTION) is None
+    with Judge(definition(), solution(TELLS), QUICK, spares=spares) as judge:
+        assert judge.evaluate(WORKLOAD).status.value == "PASSED"
+
+
+def test_there_are_as_many_as_a_definition_needs(spares: Spares) -> None:
+    spares.refill()
+    spares.refill()
+    assert sorted(spare.role for spare in spares._spares) == [REFERENCE, SOLUTION, SOLUTION]
+    taken = spares.take(REFERENCE)
+    assert taken is not None
+    assert spares.take(REFERENCE) is None
+    taken.close()
+
+
+def test_they_end_with_their_owner(tmp_path: Path) -> None:
+    child = os.fork()
+    if child == 0:
+        with suppress(BaseException):
+            made = Spares(For("cpu"))
+            made.refill()
+            made.settle()
+            below = [process.pid for process in descendants(os.getpid())]
+            (tmp_path / "pids").write_text(" ".join(map(str, below)))
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    pids = (tmp_path / "pids").read_text().split()
+    assert len(pids) > 3
+    deadline = time.monotonic() + 20
+    while left := [pid for pid in pids if os.path.exists(f"/proc/{pid}/exe")]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.01)
