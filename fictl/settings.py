@@ -17,6 +17,7 @@ from fictl.sharing_settings import (
     ARTIFACTS_DIR,
     ARTIFACTS_DOWNLOAD_THREADS,
     ARTIFACTS_REPOSITORY,
+    DATASET_PATH,
     GPU_LOCK_DIR,
     LOCKED,
     NO_DOWNLOAD,
@@ -32,8 +33,8 @@ from fictl.sharing_settings import (
 
 __all__ = ["CONFIG", "SETTINGS", "XDG_CONFIG_HOME", "Setting", "file_in_use", "unknown"]
 __all__ += ["ARTIFACTS_CHECKSUM_DISABLED", "ARTIFACTS_DIR", "ARTIFACTS_DOWNLOAD_THREADS"]
-__all__ += ["ARTIFACTS_REPOSITORY", "GPU_LOCK_DIR", "LOCKED", "NO_DOWNLOAD", "PLACES"]
-__all__ += ["RAY_ADDRESS", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
+__all__ += ["ARTIFACTS_REPOSITORY", "DATASET_PATH", "GPU_LOCK_DIR", "LOCKED", "NO_DOWNLOAD"]
+__all__ += ["PLACES", "RAY_ADDRESS", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
 __all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
 __all__ += ["JOB", "LOCAL_RANK", "MASTER_ADDR", "RANK", "RANK_TIMEOUT", "WORLD_SIZE"]
 
@@ -291,14 +292,6 @@ VALIDATE_INPUTS = Setting(
     values.boolean,
     False,
     "check every call against its trace: shapes, dtypes, constraints, what tensors hold",
-)
-DATASET_PATH = Setting(
-    "FICTL_DATASET_PATH",
-    "path",
-    values.path,
-    Path("~/.cache/flashinfer_bench/dataset"),
-    "the dataset that commands use where none is named",
-    also=("FIB_DATASET_PATH",),
 )
 AUTORELOAD = Setting(
     "FICTL_AUTORELOAD",

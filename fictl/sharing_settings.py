@@ -1,5 +1,5 @@
-"""Settings of what users and machines share: remotes, keys, artifacts, GPUs, places. Others read them
-from settings.py.
+"""Settings of what users and machines share: remotes, keys, artifacts, GPUs, places, datasets.
+Others read them from settings.py.
 """
 
 from __future__ import annotations
@@ -105,4 +105,12 @@ PLACES: Setting[Path | None] = Setting(
 )
 RAY_ADDRESS = Setting(
     "RAY_ADDRESS", "text", str, "", "the Ray cluster of --on ray, as in 10.0.0.5:6379"
+)
+DATASET_PATH = Setting(
+    "FICTL_DATASET_PATH",
+    "path",
+    values.path,
+    Path("~/.cache/flashinfer_bench/dataset"),
+    "the dataset that commands use where none is named",
+    also=("FIB_DATASET_PATH",),
 )
