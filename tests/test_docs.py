@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 
 from fictl.cli import COMMANDS, application
 from fictl.project import Project
@@ -68,7 +67,7 @@ def _options_shown(line: str) -> set[str]:
 
 @cache
 def _commands() -> Any:
-    return typer.main.get_command(application())
+    return application()
 
 
 def _options_there(line: str) -> set[str]:

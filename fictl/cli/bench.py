@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from fictl.cli._bench.request import BenchLine
 
 
+EXAMPLES = {
+    "fictl bench rmsnorm --baseline torch": "beside eager torch",
+    "fictl bench rmsnorm --axis hidden_size=1024:8192:*2 --plot sweep.html": "over sizes, drawn",
+    "fictl bench my.cu --tensor x=4096x4096:bfloat16 --scalar factor=2.0": "the launchers of one file",
+}
+
+
 def command(
     context: typer.Context,
     ops: Ops = None,

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from fictl.arch import Arch
 
 
+EXAMPLES = {
+    "fictl build": "every op of the project here, for the GPU here",
+    "fictl build rmsnorm --arch '8.0 9.0a'": "one op for two architectures",
+    "fictl build rmsnorm --time --arch 9.0a": "where the time of a cold build goes",
+}
+
+
 def command(
     ops: Ops = None,
     arch: Archs = "",

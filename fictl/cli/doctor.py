@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 _SIGNS = {"error": ("✗", "bold red"), "warning": ("!", "yellow"), "ok": ("✓", "green")}
 
 
+EXAMPLES = {
+    "fictl doctor": "each problem comes with its fix",
+    "fictl doctor --for build": "a machine that builds: no GPU counts",
+    "fictl doctor --report": "Markdown for a bug tracker, without names and paths of yours",
+}
+
+
 def command(
     report: Annotated[
         bool,
@@ -63,10 +70,12 @@ def _view(out: Console, findings: list[DoctorFinding], summary: str, verbose: bo
         sign, style = _SIGNS[finding.level]
         first, *evidence = finding.text.splitlines() or [""]
         out.print(sign, style=style, end=" ")
-        out.print(finding.name.ljust(width), first, sep="  ", markup=False, soft_wrap=True)
+        text = console.wrapped(first, width + 4, out)
+        out.print(finding.name.ljust(width), text, sep="  ", markup=False, soft_wrap=True)
         if verbose or finding.level != "ok":
             for line in evidence:
                 out.print(f"    {line}", markup=False, soft_wrap=True, style="dim")
         if finding.fix:
-            out.print(f"  {'':{width}}  → {finding.fix}", markup=False, soft_wrap=True)
+            fix = console.wrapped(finding.fix, width + 6, out)
+            out.print(f"  {'':{width}}  → {fix}", markup=False, soft_wrap=True)
     out.print(summary)

@@ -39,7 +39,11 @@ Ops = Annotated[
 Archs = Annotated[
     str,
     typer.Option(
-        "--arch", help="Architectures, as in '8.0 9.0a'.", callback=_names_some, show_default=False
+        "--arch",
+        metavar="ARCHS",
+        help="Architectures, as in '8.0 9.0a'.",
+        callback=_names_some,
+        show_default=False,
     ),
 ]
 Json = Annotated[
@@ -66,7 +70,10 @@ Schedule = Annotated[
 Keyword = Annotated[
     str,
     typer.Option(
-        "-k", help="Run only tests whose name matches, as pytest's -k.", show_default=False
+        "-k",
+        metavar="EXPR",
+        help="Run only tests whose name matches, as pytest's -k.",
+        show_default=False,
     ),
 ]
 DryRun = Annotated[

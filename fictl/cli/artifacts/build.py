@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from fictl.ship.artifacts.freeze import Frozen
 
 
+EXAMPLES = {
+    "fictl artifacts build release-1": "all ops of the project here",
+    "fictl artifacts build release-1 rmsnorm --arch 9.0a": "one op for one architecture",
+}
+
+
 def command(
     name: Snapshot,
     ops: Ops = None,
