@@ -35,14 +35,26 @@ def command(
             show_default=False,
         ),
     ] = False,
+    purpose: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="build|test|bench",
+            help="Count only what this needs: no GPU to build, a GPU to bench.",
+            show_default=False,
+        ),
+    ] = "",
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Examine this machine: compilers, driver, GPUs, tools, cache; build and run a tiny kernel."""
+    """Examine this machine: compilers, driver, GPUs, tools, cache; build and run a tiny kernel.
+
+    Without --for, a warning is about something that another kind of work needs.
+    """
     from fictl.doctor import examine, exit_code, tally
 
     with _waiting():
-        findings = examine()
+        findings = examine(purpose=purpose)
     code, summary = exit_code(findings), tally(findings)
     data: dict[str, object] = {"findings": [finding.to_dict() for finding in findings]}
     problem = FictlError(summary, "each finding names its fix") if code else None
