@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from contextlib import suppress
 from pathlib import Path
 
 from fictl.errors import FictlError
-from fictl.paths import data_root
+from fictl.paths import own_folders
 from fictl.project import Project
 
 # Where packages of the system are: the same on many machines.
@@ -28,11 +27,11 @@ def shorten(text: str) -> str:
 
 def _known() -> dict[str, str]:
     """Return folders with their names; also those with spaces, which no pattern finds."""
-    folders = {str(Path("~").expanduser()): "~", str(data_root("kernels").parent): "<fictl>"}
+    folders = {str(path): f"<{name}>" for name, path in own_folders().items()}
     # A finding says why there is none.
     with suppress(FictlError, OSError):
         folders |= {str(Path.cwd()): "<here>", str(Project.at().top): "<project>"}
-    folders[sys.prefix] = "<venv>"
+    folders |= {str(path): "~" for name, path in own_folders().items() if name == "home"}
     return {
         folder: name
         for folder, name in folders.items()

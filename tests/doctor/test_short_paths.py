@@ -20,7 +20,7 @@ def somewhere(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("/scratch/carol/my envs/one/bin/python", "<venv>/bin/python"),
+        ("/scratch/carol/my envs/one/bin/python", "<environment>/bin/python"),
         ("/home/carol/ws", "~/ws"),
         ("/home/carola/ws/x", "…/x"),
         ("nvcc in /data/team/cuda-13.0/bin/nvcc, used", "nvcc in …/nvcc, used"),
