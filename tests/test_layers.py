@@ -56,13 +56,7 @@ LEAN = VOCABULARY | {"project", "toolchain", "jit", "cli"}
 HEAVY = {"torch", "jinja2", "git", "pydantic"}
 
 AUTHORS_IMPORT = {"op", "jit", "trace", "bench"}
-# The last for what the terminal says of itself: NO_COLOR and TERM.
-READ_THE_ENVIRONMENT = {
-    "fictl/setting.py",
-    "fictl/settings.py",
-    "fictl/process.py",
-    "fictl/cli/console.py",
-}
+READ_THE_ENVIRONMENT = {"fictl/setting.py", "fictl/settings.py", "fictl/process.py"}
 NO_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "core", "manager", "misc"}
 LONGEST = {".py": 400, ".cuh": 600}
 LONGEST_FUNCTION = 60

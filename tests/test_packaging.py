@@ -287,7 +287,7 @@ def test_the_demo_runs_from_a_wheel_in_an_environment_of_its_own(
     """As `uvx fictl demo` does it: nobody has activated the environment, and nothing is beside it."""
     python = environment(tmp_path, [next(dist.glob("fictl-*.whl"))])
     path = os.pathsep.join(("/usr/bin", "/bin", str(Path(find_nvcc().path).parent)))
-    env = {**os.environ, "PATH": path, "HOME": str(tmp_path), "PYTHONPATH": ""}
+    env = {**os.environ, "PATH": path, "PYTHONPATH": ""}
     done = subprocess.run(
         [python.with_name("fictl"), "demo"], cwd=tmp_path, env=env, capture_output=True, text=True
     )

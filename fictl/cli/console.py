@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import sys
@@ -16,6 +15,7 @@ import typer
 
 from fictl.errors import FictlError
 from fictl.redact import hide_secrets
+from fictl.setting import wants_colours
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -93,8 +93,8 @@ def width() -> int:
 
 def styled(text: str, style: str) -> str:
     """Colour text of a result, where that is shown on a terminal that wants colours."""
-    is_plain = not style or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return text if is_plain or not is_terminal() else f"\x1b[{_CODES[style]}m{text}\x1b[0m"
+    is_plain = not (style and is_terminal() and wants_colours())
+    return text if is_plain else f"\x1b[{_CODES[style]}m{text}\x1b[0m"
 
 
 def show(result: Result) -> None:
