@@ -1,30 +1,36 @@
 """Folders of this machine by the names that stand for them in the debug info of a build.
 
-Beside a build that was compiled here lies a list of them; one that was shipped has none.
+The folders of the spec that was loaded come first: another checkout may have compiled its build.
+Beside a build that was compiled here lies a list of all; one that was shipped has none.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
 PLACES = "places.json"
 
-_builds: list[Path] = []
+Named = Iterable[tuple[str, str]]
+
+_builds: dict[Path, Callable[[], Named]] = {}
 
 
-def write(build: Path, places: Iterable[tuple[str, str]]) -> None:
+def write(build: Path, places: Named) -> None:
     """Write the list, (name, folder) in order, into a build's folder."""
     (build / PLACES).write_text(json.dumps(list(places)) + "\n", encoding="utf-8")
 
 
-def remember(build: Path) -> None:
-    """Search this build's folders from now on, before those of earlier ones."""
-    if build not in _builds:
-        _builds.insert(0, build)
+def remember(build: Path, folders: Callable[[], Named] = tuple) -> None:
+    """Search this build's folders from now on, before those of earlier ones.
+
+    `folders` lists those of the spec that it was loaded for, the most specific last.
+    """
+    _builds.pop(build, None)
+    _builds[build] = folders
 
 
 def true_path(name: str, module: str = "") -> str:
@@ -35,12 +41,17 @@ def true_path(name: str, module: str = "") -> str:
     if os.path.isabs(name):
         return name
     relative = name.removeprefix("./")  # The folder of the compiler, which a reader puts before.
-    for build in (*([Path(module).parent] if module else []), *_builds):
-        for start, folder in _read(build):
+    for build in (*([Path(module).parent] if module else []), *reversed(_builds)):
+        for start, folder in (*_of_spec(build), *_read(build)):
             path = _below(build, relative, start, folder)
             if path and os.path.isfile(path):
                 return os.path.normpath(path)
     return name
+
+
+def _of_spec(build: Path) -> list[tuple[str, str]]:
+    """List the folders of the spec that a build was loaded for, the most specific first."""
+    return list(_builds.get(build, tuple)())[::-1]
 
 
 def _below(build: Path, name: str, start: str, folder: str) -> str:

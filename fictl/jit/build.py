@@ -22,6 +22,7 @@ from fictl.jit.plan import Plan, make_plan
 from fictl.jit.progress import BuildObserver, LogObserver
 from fictl.jit.recipe import recipe_of
 from fictl.jit.remote import remotes
+from fictl.jit.reproducible import remember_folders
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.failure import raise_failure_since
 from fictl.jit.store.lock import build_lock
@@ -59,10 +60,13 @@ def ensure(
     watch = observer or LogObserver()
     for _ in range(_TRIES):
         try:
-            return _ensure_once(spec.aimed_at(archs), archs, watch, cores, exact, asked)
+            outcome = _ensure_once(spec.aimed_at(archs), archs, watch, cores, exact, asked)
         except SourcesChanged:
             asked = None
             watch.note(f"{spec.name}: sources changed while they were compiled; building again")
+        else:
+            remember_folders(spec, outcome.entry)
+            return outcome
     raise FictlError(f"{spec.name}: its sources keep changing", "save them and build again")
 
 

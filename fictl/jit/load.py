@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fictl.emu import places
 from fictl.errors import FictlError
 from fictl.jit.emulation import emulated_device
 from fictl.jit.module_spec import ModuleSpec
+from fictl.jit.reproducible import remember_folders
 from fictl.jit.store.entry import MODULE, Entry
 from fictl.jit.store.use import keep, unless_removed
 
@@ -35,7 +35,6 @@ def load(entry: Entry) -> Any:
         keep(entry)
         if entry.manifest.device == "emu":
             emulated_device()
-            places.remember(entry.path)
         try:
             module = _tvm_ffi().load_module(str(entry.module))
         except (OSError, RuntimeError) as error:
@@ -54,6 +53,7 @@ def loaded_libraries() -> list[Path]:
 
 def used(spec: ModuleSpec, entry: Entry) -> Entry:
     """Record which recipe of this module the process runs from now on."""
+    remember_folders(spec, entry)
     _used[same_module(spec)] = (spec, entry.manifest.recipe)
     return entry
 

@@ -14,7 +14,7 @@ from fictl.jit import reproducible, triton
 from fictl.jit.compilers import Compilers
 from fictl.jit.ffi import FfiPaths, ffi_abi, ffi_paths
 from fictl.jit.module_spec import ModuleSpec
-from fictl.jit.recipe import Recipe, digest, includes_rendered, unit_inputs
+from fictl.jit.recipe import Recipe, digest, includes_rendered, unit_files, unit_inputs
 from fictl.jit.reproducible import Place
 from fictl.jit.store import this_platform
 from fictl.jit.store.entry import MODULE, SCHEMA
@@ -151,7 +151,8 @@ def _unit(
     if generated and source.suffix == ".cu":
         rendered.append(generated.key)
     flags = recipe.flags.kernel if source.suffix == ".cu" else recipe.flags.cxx
-    rules = [reproducible.RULES] if places else []
+    files = unit_files(spec, source).values()
+    rules = reproducible.rules(recipe.device, recipe.flags.variant, files)
     key = digest([stem, inputs, rendered, flags, archs, identity, ffi_abi(), recipe.device, *rules])
     object_name = f"{stem}.o"
     by_nvcc = source.suffix == ".cu" and recipe.device == "cuda"
@@ -163,7 +164,7 @@ def _unit(
 def _places(
     spec: ModuleSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths
 ) -> tuple[Place, ...]:
-    if not reproducible.is_reproducible(recipe.device, recipe.flags.variant):
+    if not reproducible.hides_paths(recipe.device, recipe.flags.variant):
         return ()
     cutlass = (("cutlass", folder) for folder in library_includes(recipe.libraries))
     ours = (("dlpack", paths.dlpack), ("tvm_ffi", paths.tvm_ffi))  # Often one folder.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import UsageError
-from fictl.jit import triton
+from fictl.jit import reproducible, triton
 from fictl.jit.flags import Flags, semantic_flags
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.sources import Reached, Stamp, facts, reach
@@ -63,6 +63,7 @@ def recipe_of(spec: ModuleSpec) -> Recipe:
     parameters = dict(spec.template.parameters) if spec.template else {}
     units = [path.name for path in spec.sources]
     parts = [spec.project, spec.name, units, inputs, asdict(flags), device, parameters]
+    parts.append(reproducible.rules(device, flags.variant, reached.files.values()))
     libraries = reached.libraries
     if spec.triton:
         parts.append(triton.own_digest())
@@ -73,7 +74,12 @@ def recipe_of(spec: ModuleSpec) -> Recipe:
 
 def unit_inputs(spec: ModuleSpec, source: Path) -> dict[str, str]:
     """Return the hashes of the files that one translation unit depends on."""
-    return {name: facts(path).sha256 for name, path in reached_by(spec, source).files.items()}
+    return {name: facts(path).sha256 for name, path in unit_files(spec, source).items()}
+
+
+def unit_files(spec: ModuleSpec, source: Path) -> dict[str, Path]:
+    """Return the files that one translation unit depends on, by name."""
+    return reached_by(spec, source).files
 
 
 def includes_rendered(spec: ModuleSpec, source: Path) -> bool:

@@ -1,6 +1,7 @@
 """Words of compile commands that keep the machine's paths and processes out of the code.
 
 They change no meaning, and are not in the key: builds from any folder are the same, byte by byte.
+Variants for tools that open the files which the code names keep true paths, and have them in the key.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from fictl.emu import places as emulated_places
 from fictl.emu.toolchain import ROOT as EMULATOR
 from fictl.jit.module_spec import ModuleSpec
-from fictl.jit.store.shareable import SHARED_VARIANTS
+from fictl.jit.store.entry import Entry
 from fictl.paths import data_root, own_folders
 
-# Part of the key of each object: those of other versions may hold paths.
-RULES = "paths/2"
+# Part of the keys: builds and objects of other versions may have other names for folders.
+RULES = "paths/3"
+_HIDE_PATHS = {"cuda": ("release",), "emu": ("fast", "check", "profile")}
 # Compilers take their folder's name from PWD, if that is true. The one of a build is a random one.
 HERE = "/proc/self/cwd"
 ENVIRONMENT = {"PWD": HERE}
@@ -41,9 +45,27 @@ class Place:
     name: str
 
 
-def is_reproducible(device: str, variant: str) -> bool:
-    """True for the builds that other machines may have; others keep true paths, for debuggers."""
-    return SHARED_VARIANTS.get(device) == variant
+def hides_paths(device: str, variant: str) -> bool:
+    """True where names stand for folders; other variants keep true paths, for debuggers."""
+    return variant in _HIDE_PATHS[device]
+
+
+def rules(device: str, variant: str, files: Iterable[Path]) -> tuple[str, ...]:
+    """Return the part of a key that tells apart builds of these files by the paths in the code."""
+    if hides_paths(device, variant):
+        return (RULES,)
+    return tuple(sorted(str(path) for path in files))
+
+
+def remember_folders(spec: ModuleSpec, entry: Entry) -> None:
+    """Lead the names in the code of an emulated build to this spec's files, in reports."""
+
+    @cache
+    def folders() -> list[tuple[str, str]]:
+        return [(place.name, place.folder) for place in places_of(spec, ())[1:]]
+
+    if entry.manifest.device == "emu":
+        emulated_places.remember(entry.path, folders)
 
 
 def places_of(spec: ModuleSpec, libraries: Iterable[tuple[str, Path]]) -> tuple[Place, ...]:

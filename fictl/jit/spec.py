@@ -30,7 +30,12 @@ class JitSpec(ModuleSpec):
 
     def try_load(self) -> Any | None:
         """Load the module if a store has a valid build for this machine; never compile."""
-        return load_found(lambda: find(self))
+
+        def found() -> Entry | None:
+            entry = find(self)
+            return used(self, entry) if entry else None
+
+        return load_found(found)
 
     def build(self, archs: Iterable[Arch] = (), observer: BuildObserver | None = None) -> Entry:
         """Compile unless a valid build exists; return the store entry."""

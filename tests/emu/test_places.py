@@ -12,7 +12,7 @@ from fictl.emu.places import PLACES, remember, true_path, write
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "_builds", [])
+    monkeypatch.setattr(places, "_builds", {})
     places._read.cache_clear()
 
 
@@ -48,6 +48,21 @@ def test_without_a_library_the_builds_that_were_loaded_are_searched(build: Path)
     assert true_path("norm/rms/launcher.cu") == "norm/rms/launcher.cu"
     remember(build)
     assert true_path("norm/rms/launcher.cu") == str(build.parent / "op" / "launcher.cu")
+
+
+@pytest.mark.parametrize("module", ["module.so", ""])
+def test_the_folders_of_the_spec_come_before_those_of_who_compiled_it(
+    build: Path, tmp_path: Path, module: str
+) -> None:
+    """Two checkouts with the same sources share a build, and either may be removed."""
+    (tmp_path / "second" / "op").mkdir(parents=True)
+    second = tmp_path / "second" / "op" / "launcher.cu"
+    second.touch()
+    remember(build, lambda: [("norm/rms", str(second.parent))])
+    assert true_path("norm/rms/launcher.cu", module and str(build / module)) == str(second)
+    assert true_path("include/a.cuh", module and str(build / module)) == str(
+        tmp_path / "ours/a.cuh"
+    )
 
 
 @pytest.mark.parametrize("name", ["include/none.cuh", "includes/a.cuh", "/usr/include/stdio.h"])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fictl.arch import Arch
+from fictl.emu.places import true_path
 from fictl.jit import MissingBuild
 from fictl.jit.build import ensure, plan_build
 from fictl.jit.cache.explain import explain
@@ -223,3 +224,20 @@ def test_what_an_earlier_build_left_in_the_folder_is_replaced(tmp_path) -> None:
     (tmp_path / "libfictl_emu.so").symlink_to("/nowhere")
     link_runtime(tmp_path, module)
     assert (tmp_path / "libfictl_emu.so").readlink() == module
+
+
+@pytest.mark.parametrize("mode", ["", "FICTL_EMU_CHECK"], ids=["fast", "check"])
+def test_a_build_of_a_removed_checkout_is_led_to_the_files_of_this_one(
+    answer, tmp_path, monkeypatch, users_cache, mode
+):
+    """With the runtime of the user's cache, which another checkout may have built as well."""
+    if mode:
+        monkeypatch.setenv(mode, "1")
+    mark = f"// {tmp_path}"  # Nobody has built it before.
+    first = answer(folder="first/op", above=mark).build()
+    (tmp_path / "first").rename(tmp_path / "removed")
+    second = answer(folder="second/op", above=mark).build()
+    assert second.path == first.path
+    assert true_path("answer/answer.cpp", str(second.module)) == str(
+        tmp_path / "second/op/answer.cpp"
+    )

@@ -107,12 +107,27 @@ def test_a_touched_file_keeps_the_key_and_changes_its_stamp(spec):
     assert after != before
 
 
-def test_sources_that_moved_keep_the_key(spec, tmp_path):
+@pytest.fixture
+def moved(spec, tmp_path):
     shutil.copytree(spec.base, tmp_path / "else" / "where")
-    moved = gen_jit_spec(
-        "two_units", [tmp_path / "else/where" / path.name for path in spec.sources]
-    )
+    return gen_jit_spec("two_units", [tmp_path / "else/where" / path.name for path in spec.sources])
+
+
+@pytest.mark.parametrize("variable", ["FICTL_EMU_CHECK", "FICTL_JIT_PROFILE", ""])
+def test_sources_that_moved_keep_the_key(spec, moved, monkeypatch, variable):
+    if variable:
+        monkeypatch.setenv("FICTL_DEVICE", "emu")
+        monkeypatch.setenv(variable, "1")
     assert recipe_of(moved).key == recipe_of(spec).key
+
+
+@pytest.mark.parametrize("device", ["cuda", "emu"])
+def test_a_build_whose_code_names_its_files_is_for_these_files(spec, moved, monkeypatch, device):
+    monkeypatch.setenv("FICTL_JIT_DEBUG", "1")
+    monkeypatch.setenv("FICTL_DEVICE", device)
+    here = recipe_of(spec).key
+    assert recipe_of(spec).key == here
+    assert recipe_of(moved).key != here
 
 
 def test_sources_of_several_folders_that_moved_together_keep_the_key(tmp_path):

@@ -119,6 +119,8 @@ def summarize(differences: Sequence[Change], then: Manifest, now: Wanted) -> str
     words += ["architectures added"] * ("architectures" in kinds)
     if not words and set(then.archs) != {str(arch) for arch in now.archs}:
         words = ["architectures changed"]
+    if not words and then.recipe != now.recipe.key:
+        words = ["its files lie in another folder"]
     return ", ".join(words) or "built again"
 
 

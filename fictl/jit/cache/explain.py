@@ -11,6 +11,8 @@ from fictl.jit.cache.cause import BuildCause, cause_of, nearest
 from fictl.jit.cache.changes import Change, Wanted, changes
 from fictl.jit.lookup import Lookup, look_up
 from fictl.jit.module_spec import ModuleSpec
+from fictl.jit.recipe import Recipe
+from fictl.jit.reproducible import hides_paths
 from fictl.jit.store.entry import Corrupt, Entry
 from fictl.jit.store.stores import stores
 from fictl.jit.store.this_platform import unfit
@@ -83,7 +85,7 @@ def explain(spec: ModuleSpec, archs: tuple[Arch, ...] = ()) -> BuildVerdict:
     if lookup.locked:
         why, _ = lookup.locked.why()
     else:
-        why = "" if differences else _unfit(last)
+        why = "" if differences else _moved(last, lookup.recipe) or _unfit(last)
     return BuildVerdict(*known, False, why, differences, last, _store_of(last))
 
 
@@ -99,6 +101,18 @@ def _wanted(lookup: Lookup) -> Wanted:
 def _never(spec: ModuleSpec) -> str:
     looked = ", ".join(str(store.root) for store in stores())
     return f"no store has a build of {spec.name} (looked in {looked})"
+
+
+def _moved(entry: Entry, recipe: Recipe) -> str:
+    """Say why a build of equal inputs has another key; '' if it has this one."""
+    if entry.manifest.recipe == recipe.key:
+        return ""
+    if hides_paths(recipe.device, recipe.flags.variant):
+        return "another version of fictl built it, whose names of folders in the code differ"
+    variant = recipe.flags.variant
+    return (
+        f"{variant} builds hold the paths of their files, and these were built from another folder"
+    )
 
 
 def _unfit(entry: Entry) -> str:

@@ -52,7 +52,10 @@ def spread(steps: int) -> list[int]:
 def killed_at_request(
     remote: Any, forks: Forks, number: int, when: str, words: tuple[str, ...], **variables: str
 ) -> int:
-    """Run a command, and kill it at the request of that number, before or after it is answered."""
+    """Run a command, and kill it at the request of that number, before or after it is answered.
+
+    Its time limit is long: on a busy machine it would ask again, and end, before it is killed.
+    """
     assert remote.proxy is not None
     pid: Future[int] = Future()
 
@@ -60,7 +63,7 @@ def killed_at_request(
         os.kill(pid.result(timeout=60), signal.SIGKILL)
 
     remote.proxy.fail(around(**{when: die}), skip=number, times=1)
-    pid.set_result(forks.begin(*words, **variables))
+    pid.set_result(forks.begin(*words, **{"FICTL_REMOTE_TIMEOUT": "60", **variables}))
     code, _ = forks.end()
     remote.proxy.heal()
     return code

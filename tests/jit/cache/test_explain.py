@@ -181,3 +181,19 @@ def test_a_clock_that_was_set_back_does_not_matter(op, monkeypatch):
         later.setattr("time.time", lambda now=time.time: now() + 1e6)
         op.build()
     assert explain(op).hit
+
+
+def test_a_build_that_holds_the_paths_of_another_folder_misses_and_says_so(
+    op, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("FICTL_JIT_DEBUG", "1")
+    op.build()
+    shutil.copytree(tmp_path / "op", tmp_path / "second")
+    second = gen_jit_spec(
+        "answer", [tmp_path / "second/answer.cpp"], extra_include_paths=[tmp_path / "include"]
+    )
+    verdict = explain(second)
+    assert (verdict.hit, verdict.changes) == (False, ())
+    assert verdict.why == (
+        "debug builds hold the paths of their files, and these were built from another folder"
+    )
