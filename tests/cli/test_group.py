@@ -75,11 +75,11 @@ COMPLETE = {"_FICTL_COMPLETE": "complete_bash"}
         ([], {}, set()),
         (["cache", "path"], {}, {"fictl.cli.cache.path"}),
         ([], {**COMPLETE, "COMP_WORDS": "fictl ", "COMP_CWORD": "1"}, set()),
-        ([], {**COMPLETE, "COMP_WORDS": "fictl te", "COMP_CWORD": "1"}, set()),
+        ([], {**COMPLETE, "COMP_WORDS": "fictl tes", "COMP_CWORD": "1"}, set()),
         ([], {**COMPLETE, "COMP_WORDS": "fictl cache ", "COMP_CWORD": "2"}, set()),
         ([], {**COMPLETE, "COMP_WORDS": "fictl test --", "COMP_CWORD": "2"}, {"fictl.cli.test"}),
     ],
-    ids=["help", "nothing", "cache path", "all", "te", "cache", "options"],
+    ids=["help", "nothing", "cache path", "all", "begun", "cache", "options"],
 )
 def test_few_modules_are_imported_however_many_commands_there_are(
     words: list[str], environment: dict[str, str], commands: set[str]
@@ -119,7 +119,7 @@ def test_zsh_shows_the_line_of_a_command() -> None:
     ("words", "message"),
     [
         (("tset",), "No such command 'tset'. Did you mean 'test'"),
-        (("cache", "shwo"), "No such command 'shwo'. Did you mean 'show'"),
+        (("cache", "shows"), "No such command 'shows'. Did you mean 'show'"),
         (("test", "--requirearch"), "No such option: --requirearch"),
     ],
 )
