@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     __commit__: str
 else:
 
+    def __dir__() -> list[str]:
+        """List what is imported when it is asked for, too: completion and help() show it."""
+        lazy = ("__commit__", "__version__", "autotune", "load_inline", "ops", "reload")
+        return sorted({*globals(), *lazy} - {"TYPE_CHECKING"})
+
     def __getattr__(name: str) -> object:
         if name == "ops":
             import fictl.ops

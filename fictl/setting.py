@@ -119,3 +119,8 @@ def _file(*_variables: str | None) -> SettingsFile:
             f"unset {CONFIG.name}, or make the file",
         )
     return read(named or folder / "fictl" / "settings.toml")
+
+
+def wants_colours() -> bool:
+    """Return false where a terminal cannot show colours, or its user wants none: no-color.org."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 
 import fictl
 from fictl.cli import COMMANDS, application
@@ -127,7 +126,7 @@ def test_sections_that_are_linked_to_are_there(page: Path) -> None:
 
 @cache
 def _root() -> Any:
-    return typer.main.get_command(application())
+    return application()
 
 
 @cache

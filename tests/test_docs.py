@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 
 from fictl.cli import COMMANDS, application
 from fictl.project import Project
@@ -68,7 +67,7 @@ def _options_shown(line: str) -> set[str]:
 
 @cache
 def _commands() -> Any:
-    return typer.main.get_command(application())
+    return application()
 
 
 def _options_there(line: str) -> set[str]:
@@ -106,9 +105,33 @@ def test_flashinfers_variables_stand_for_what_there_is() -> None:
     assert here == {theirs: not why_none for theirs, why_none in table["COUNTERPARTS"].items()}
 
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_says_what_is_missing_without_it_and_what_it_is_not() -> None:
+    above, _, below = README.partition("## Try it")
+    assert re.search(r"^Without it, (.+\n){1,2}\n", above, re.MULTILINE)
+    (said,) = re.findall(r"It is not for .*?\n\n", above, re.DOTALL)
+    assert all(word in said for word in ("training", "Windows", "ROCm"))
+    assert "about two minutes" in below.partition("\n## ")[0]  # Of set-up, before the demo's one.
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_nothing_is_installed_by_a_name_that_no_index_serves(page: Path) -> None:
+    """Until the first release, `pip install fictl` is nothing, or somebody else's. With an extra it asks an
+    index for that alone where fictl is installed, which a page for beginners cannot count on.
+    """
+    if "not yet released" not in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"):
+        return
+    lines = re.findall(r"(?:pip install|pipx run|uvx)(?: [^\s;#`]+)+", page.read_text("utf-8"))
+    by_name = [line for line in lines if {"fictl", '"fictl"', "'fictl'"} & {*line.split()}]
+    assert [line for line in by_name if "--from" not in line] == []
+    if page.name in ("README.md", "index.md", "first-steps.md"):
+        assert [line for line in lines if "fictl[" in line] == []
+
+
 def test_pictures_are_drawn() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for picture in re.findall(r"!\[[^]]*\]\(([^)]+\.svg)\)", readme):
+    for picture in re.findall(r"!\[[^]]*\]\(([^)]+\.svg)\)", README):
         assert "<svg" in (ROOT / picture).read_text(encoding="utf-8")
 
 

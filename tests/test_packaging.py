@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import pytest
 
 from fictl.project import Project
 from fictl.project.facade_stub import stub
+from fictl.toolchain import find_nvcc
 from fictl.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -260,6 +262,40 @@ def test_the_version_is_written_once(checkout: Path) -> None:
         "git", "grep", "--name-only", "-E", quoted, "--", ":!tests", ":!docs/results", cwd=checkout
     )
     assert found == "fictl/version.py"
+
+
+def test_an_extra_asks_an_index_for_what_it_brings_alone(dist: Path, tmp_path: Path) -> None:
+    """Where fictl is installed, as errors of it can know: `pip install "fictl[remote]"`, without any index."""
+    python = environment(tmp_path, [next(dist.glob("fictl-*.whl"))])
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--dry-run", "--no-index")
+    said = run(*pip, "fictl[remote]", cwd=tmp_path)
+    assert "Requirement already satisfied: fictl[remote]" in said
+
+
+def environment(folder: Path, wheels: list[Path]) -> Path:
+    """An environment with these wheels and the dependencies of this one; its Python."""
+    make = runpy.run_path(str(ROOT / "tests" / "gpu" / "wheel_alone.py"))["make_environment"]
+    python: Path = make(folder / "environment", wheels)
+    return python
+
+
+@pytest.mark.needs_nvcc
+@pytest.mark.timeout(900)
+def test_the_demo_runs_from_a_wheel_in_an_environment_of_its_own(
+    dist: Path, tmp_path: Path, users_cache: None
+) -> None:
+    """As `uvx fictl demo` does it: nobody has activated the environment, and nothing is beside it."""
+    python = environment(tmp_path, [next(dist.glob("fictl-*.whl"))])
+    path = os.pathsep.join(("/usr/bin", "/bin", str(Path(find_nvcc().path).parent)))
+    env = {**os.environ, "PATH": path, "PYTHONPATH": ""}
+    done = subprocess.run(
+        [python.with_name("fictl"), "demo"], cwd=tmp_path, env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    shown = re.findall(r"^\$ fictl (\S+)", done.stderr, re.MULTILINE)
+    assert shown == ["init", "new-op", "build", "test", "sanitize"]
+    assert "✓ elementwise.swish" in done.stderr
+    assert "0 defects" in done.stderr
 
 
 def installers() -> list[str]:

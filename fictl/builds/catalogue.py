@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fictl.arch import Arch
+from fictl.errors import UsageError
 from fictl.jit.status import BuildStatus, built
 from fictl.jit.store.stores import Store, stores
 from fictl.project import Declaration, OpFolder, select
@@ -31,19 +32,41 @@ class CatalogueRow:
         return dict(vars(self))
 
 
-def catalogue(names: Sequence[str], archs: Sequence[Arch] = ()) -> list[CatalogueRow]:
-    """List rows of the named ops, or of all; only ops that run on one of `archs`, if given."""
+@dataclass(frozen=True)
+class Wanted:
+    """Conditions on what is listed: runs on one of `archs`, is of `family`, has all `words` in its names or description."""
+
+    archs: Sequence[Arch] = ()
+    family: str = ""
+    words: Sequence[str] = ()
+
+    def folders(self, folders: Sequence[OpFolder]) -> Sequence[OpFolder]:
+        if not self.family:
+            return folders
+        families = {folder.family: None for folder in folders}
+        if self.family not in families:
+            raise UsageError(f"there is no family {self.family!r}", f"one of {', '.join(families)}")
+        return [folder for folder in folders if folder.family == self.family]
+
+    def takes(self, folder: OpFolder, declared: Declaration) -> bool:
+        text = f"{folder.family} {folder.module} {declared.name} {declared.doc}".lower()
+        return all(word.lower() in text for word in self.words) and (
+            not self.archs or any(declared.archs.supports(arch) for arch in self.archs)
+        )
+
+
+def catalogue(names: Sequence[str], wanted: Wanted = Wanted()) -> list[CatalogueRow]:
+    """List rows of the named ops, or of all, that are wanted."""
     at_hand = tuple(stores())
-    return [row for folder in select(names) for row in _rows(folder, archs, at_hand)]
+    chosen = wanted.folders(select(names))
+    return [row for folder in chosen for row in _rows(folder, wanted, at_hand)]
 
 
-def _rows(
-    folder: OpFolder, archs: Sequence[Arch], at_hand: Sequence[Store]
-) -> Iterator[CatalogueRow]:
-    status = _status(folder, at_hand)
-    for declared in folder.declarations():
-        if not archs or any(declared.archs.supports(arch) for arch in archs):
-            yield _row(folder, declared, status)
+def _rows(folder: OpFolder, wanted: Wanted, at_hand: Sequence[Store]) -> Iterator[CatalogueRow]:
+    taken = [one for one in folder.declarations() if wanted.takes(folder, one)]
+    if taken:
+        status = _status(folder, at_hand)
+        yield from (_row(folder, declared, status) for declared in taken)
 
 
 def _status(folder: OpFolder, at_hand: Sequence[Store]) -> BuildStatus:

@@ -6,71 +6,27 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from fictl.cli import console
+from fictl.cli.commands import COMMANDS, SECTIONS
+from fictl.cli.group import CommandGroup, Commands
 from fictl.cli.settings_warning import warn_of_settings
-from fictl.cli.strict import StrictCommand
 from fictl.errors import FictlError, SetupError, Terminated, UsageError, of_os
 
-COMMANDS = (
-    "init",
-    "new-op",
-    "export-op",
-    "rename-op",
-    "remove-op",
-    "list",
-    "where",
-    "check",
-    "build",
-    "test",
-    "bench",
-    "compare",
-    "watch",
-    "tune",
-    "profile",
-    "sanitize",
-    "inspect",
-    "trace",
-    "solution",
-    "dataset",
-    "farm",
-    "replay",
-    "debug",
-    "doctor",
-    "cache",
-    "config",
-    "aot",
-    "artifacts",
-    "trust",
-    "compile-commands",
-    "skills",
-    "demo",
-)
 
-
-def _group(names: Sequence[str], package: str, **options: Any) -> typer.Typer:
-    """Each name is a module with a `command`, or a folder with COMMANDS of its own."""
-    group = typer.Typer(pretty_exceptions_enable=False, **options)
-    for name in names:
-        module = import_module(f"{package}.{name.replace('-', '_')}")
-        if hasattr(module, "command"):
-            group.command(name, cls=StrictCommand)(module.command)
-        else:
-            inner = _group(module.COMMANDS, module.__name__, help=module.__doc__)
-            group.add_typer(inner, name=name)
-    return group
-
-
-def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
-    """Build the command line. With the one command that will run it starts in half the time."""
-    app = _group(names, __name__)
+def application() -> CommandGroup:
+    """Return the command line; a command is imported when it is named."""
+    app = typer.Typer(cls=CommandGroup, rich_markup_mode=None)
     app.callback()(_options)
-    return app
+    group = typer.main.get_command(app)
+    assert isinstance(group, CommandGroup)
+    group.commands = Commands(__name__, SECTIONS)
+    return group
 
 
 def _version(wanted: bool) -> None:
@@ -104,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     console.begin(".".join(("fictl", *path)), "--json" in words)
     try:
         words = [*words, "--help"] if is_group and len(words) == len(path) else words
-        return _answer(application(path[:1] or COMMANDS), words, path)
+        return _answer(application(), words, path)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -118,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return console.fail(_folder_is_gone() or known_error or _internal(error))
 
 
-def _answer(app: typer.Typer, words: Sequence[str], path: Sequence[str]) -> int:
+def _answer(app: CommandGroup, words: Sequence[str], path: Sequence[str]) -> int:
     error: FictlError | None = None
     try:
         code = _run(app, words)
@@ -135,7 +91,7 @@ def _terminated(number: int, frame: object) -> NoReturn:
 def _path(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
     """The command that runs, as in (cache, show), and whether it is a group; it is not run."""
     path: tuple[str, ...] = ()
-    known: Sequence[str] = COMMANDS
+    known: Collection[str] = COMMANDS
     for word in (word for word in words if not word.startswith("-")):
         if word not in known:
             break
@@ -145,11 +101,9 @@ def _path(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
     return path, bool(known)
 
 
-def _run(app: typer.Typer, words: Sequence[str]) -> int:
-    # Why: rich is half the time of --help, and its frames are noise on a pipe.
-    app.rich_markup_mode = "rich" if sys.stdout.isatty() else None
+def _run(app: CommandGroup, words: Sequence[str]) -> int:
     try:
-        return app(words, prog_name="fictl", standalone_mode=False) or 0
+        return app.main([*words], prog_name="fictl", standalone_mode=False) or 0
     except typer.Abort:
         return 130
     except Exception as error:

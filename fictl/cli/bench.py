@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 # Files hold the result of one machine, or are read on this one.
 _OF_ONE_MACHINE = {"save", "out", "csv", "jsonl", "plot", "test_list"}
+EXAMPLES = {
+    "fictl bench rmsnorm --baseline torch": "beside eager torch",
+    "fictl bench rmsnorm --axis hidden_size=1024:8192:*2 --plot sweep.html": "over sizes, drawn",
+    "fictl bench my.cu --tensor x=4096x4096:bfloat16 --scalar factor=2.0": "the launchers of one file",
+}
 
 
 def command(

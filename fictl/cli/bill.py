@@ -16,6 +16,7 @@ BillOut = Annotated[
     Path | None,
     typer.Option(
         "--out",
+        metavar="FILE",
         help="Output file; without it, stdout.",
         callback=writes_file_and_folders,
         show_default=False,

@@ -40,6 +40,13 @@ _OWN = {"arch", "out", "device", "toolchain", "name", "folder"}
 _NO_GPU = "-1"
 
 
+EXAMPLES = {
+    "fictl build": "every op of the project here, for the GPU here",
+    "fictl build rmsnorm --arch '8.0 9.0a'": "one op for two architectures",
+    "fictl build rmsnorm --time --arch 9.0a": "where the time of a cold build goes",
+}
+
+
 def command(
     context: typer.Context,
     ops: Ops = None,

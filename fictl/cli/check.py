@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from fictl.project.check import Problem
 
 
+EXAMPLES = {
+    "fictl check": "every op of the project here",
+    "fictl check swish --json": "one op, for a program",
+}
+
+
 def command(ops: Ops = None, json: Json = False) -> None:
     """Check the layout rules of the named ops, or of the whole project here.
 

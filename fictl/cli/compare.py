@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 _STYLES = {"SAME": "dim", "FASTER": "green", "SLOWER": "bold red", "UNCLEAR": "yellow"}
 
 
+EXAMPLES = {
+    "fictl compare HEAD~3 HEAD --op rmsnorm": "two revisions, in the same rounds",
+    "fictl compare before.json after.json --threshold 2%": "two results of fictl bench --out",
+}
+
+
 def command(
     context: typer.Context,
     what: Annotated[
@@ -48,7 +54,9 @@ def command(
     ] = False,
     threshold: Annotated[
         str,
-        typer.Option("--threshold", help="Smallest difference that counts: '1%' or 0.01."),
+        typer.Option(
+            "--threshold", metavar="SHARE", help="Smallest difference that counts: '1%' or 0.01."
+        ),
     ] = "1%",
     case: flags.Case = "",
     dtype: flags.Dtype = "",

@@ -17,12 +17,19 @@ if TYPE_CHECKING:
     from fictl.jit.compile_commands import Database
 
 
+EXAMPLES = {
+    "fictl compile-commands": "for the ops of the project here",
+    "fictl compile-commands rmsnorm --arch 9.0a --out build": "of one op, into a folder",
+}
+
+
 def command(
     ops: Ops = None,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
+            metavar="FILE",
             help="Output file, or its folder.",
             callback=writes_file_or_into_folder,
             show_default=False,

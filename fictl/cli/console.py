@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,11 +15,14 @@ import typer
 
 from fictl.errors import FictlError
 from fictl.redact import hide_secrets
+from fictl.setting import wants_colours
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _LONGEST_LINE = 1000
+_COMMAND = re.compile(r"(\$|fictl|pip|export|FICTL_\w+=\S*) ")
+_CODES = {"bold": 1, "dim": 2, "green": 32, "yellow": 33}
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,22 @@ def console(stderr: bool = False) -> Console:
     return stream_console
 
 
+def is_terminal() -> bool:
+    """Return true where results are shown on a screen."""
+    return sys.stdout.isatty()
+
+
+def width() -> int:
+    """Columns of the terminal."""
+    return shutil.get_terminal_size().columns
+
+
+def styled(text: str, style: str) -> str:
+    """Colour text of a result, where that is shown on a terminal that wants colours."""
+    is_plain = not (style and is_terminal() and wants_colours())
+    return text if is_plain else f"\x1b[{_CODES[style]}m{text}\x1b[0m"
+
+
 def show(result: Result) -> None:
     """Print a result and leave with its exit code."""
     if _output.json:
@@ -99,12 +121,41 @@ def fail(error: FictlError) -> int:
 
 
 def problem(error: FictlError) -> None:
-    out = console(stderr=True)
-    out.print("[bold red]error:[/]", end=" ")
-    out.print(_cut(hide_secrets(error.message)), markup=False, soft_wrap=True)
+    labelled("[bold red]error:[/]", error.message)
     if error.hint:
-        out.print("  [bold]hint:[/]", end=" ")
-        out.print(_cut(hide_secrets(error.hint)), markup=False, soft_wrap=True)
+        labelled("  [bold]hint:[/]", error.hint)
+
+
+def labelled(label: str, text: str) -> None:
+    """Print a text for people on stderr, after a label with markup."""
+    from rich.text import Text
+
+    out = console(stderr=True)
+    indent = len(Text.from_markup(label)) + 1
+    out.print(label, end=" ")
+    out.print(wrapped(_cut(hide_secrets(text)), indent, out), markup=False, soft_wrap=True)
+
+
+def wrapped(text: str, indent: int, out: Console) -> str:
+    """Wrap, on a terminal, text that begins at column `indent` at words, below its beginning.
+
+    A long word, as a path, is left whole, and so is a line to be pasted into a shell.
+    """
+    if not out.is_terminal:
+        return text
+    first, *others = text.split("\n")
+    return "\n".join([_filled(first, indent, out), *(_filled(line, 0, out) for line in others)])
+
+
+def _filled(line: str, column: int, out: Console) -> str:
+    indent = " " * (column or len(line) - len(line.lstrip()))
+    if _COMMAND.match(line) or len(indent) + 20 > out.width:
+        return line
+    lines = textwrap.wrap(
+        line.strip(), out.width - len(indent), break_long_words=False, break_on_hyphens=False
+    )
+    begun = "" if column else indent
+    return begun + f"\n{indent}".join(lines)
 
 
 def _cut(text: str) -> str:
@@ -118,9 +169,7 @@ def _cut(text: str) -> str:
 
 def warn(text: str) -> None:
     """Something that is wrong and stops nothing."""
-    out = console(stderr=True)
-    out.print("[bold yellow]warning:[/]", end=" ")
-    out.print(_cut(hide_secrets(text)), markup=False, soft_wrap=True)
+    labelled("[bold yellow]warning:[/]", text)
 
 
 def note(text: str) -> None:

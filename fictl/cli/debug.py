@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fictl.cli import console
+from fictl.cli import console, help_page
 from fictl.cli._bench import options as flags
 from fictl.cli.numbers import seconds
 from fictl.cli.options import Device, DryRun, Json, op_names, use_device
@@ -26,17 +26,15 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-def _text(*names: str, metavar: str, help: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(
-        *names, metavar=metavar, help=help, show_default=False
-    )
+def _text(*names: str, **more: Any) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(*names, show_default=False, **more)
     return option
 
 
 Words = Annotated[
     list[str],
     typer.Argument(
-        metavar="OP [-- WORD...]",
+        metavar="OP [-- WORDS]",
         help="An op, a public function or a dump; arguments after -- go to the debugger.",
         autocompletion=op_names,
         show_default=False,
@@ -44,7 +42,12 @@ Words = Annotated[
 ]
 Kernel = Annotated[
     str,
-    _text("--kernel", metavar="NAME", help="Stop in this kernel; default: any kernel of the op."),
+    _text(
+        "--kernel",
+        metavar="NAME",
+        help="Stop in this kernel; default: any kernel of the op.",
+        rich_help_panel=help_page.STOP,
+    ),
 ]
 Block = Annotated[str, _text("--block", metavar="X[,Y,Z]", help="Stop in this block.")]
 Thread = Annotated[str, _text("--thread", metavar="X[,Y,Z]", help="Stop in this thread.")]
@@ -71,6 +74,12 @@ Batch = Annotated[
     ),
 ]
 Timeout = Annotated[float, seconds("--timeout", help="Time limit of a batch, in seconds.")]
+
+
+EXAMPLES = {
+    "fictl debug swish --block 3 --thread 17": "stop in that thread of its kernel",
+    "fictl debug swish --fault --device emu": "stop only at a fault, without a GPU",
+}
 
 
 def command(

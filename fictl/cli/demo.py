@@ -21,6 +21,12 @@ from fictl.paths import friendly
 _PROJECT, _OP, _EXPRESSION = "my_kernels", "swish", "x * sigmoid(beta * x)"
 
 
+EXAMPLES = {
+    "fictl demo": "in a temporary folder",
+    "fictl demo my_kernels": "in a folder that stays",
+}
+
+
 def command(
     folder: Annotated[
         Path | None,

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 _SIGNS = {"error": ("✗", "bold red"), "warning": ("!", "yellow"), "ok": ("✓", "green")}
 
 
+EXAMPLES = {
+    "fictl doctor": "each problem comes with its fix",
+    "fictl doctor --for build": "a machine that builds: no GPU counts",
+    "fictl doctor --report": "Markdown for a bug tracker, without names and paths of yours",
+}
+
+
 def command(
     report: Annotated[
         bool,
@@ -28,14 +35,26 @@ def command(
             show_default=False,
         ),
     ] = False,
+    purpose: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="build|test|bench",
+            help="Count only what this needs: no GPU to build, a GPU to bench.",
+            show_default=False,
+        ),
+    ] = "",
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Examine this machine: compilers, driver, GPUs, tools, cache; build and run a tiny kernel."""
+    """Examine this machine: compilers, driver, GPUs, tools, cache; build and run a tiny kernel.
+
+    Without --for, a warning is about something that another kind of work needs.
+    """
     from fictl.doctor import examine, exit_code, tally
 
     with _waiting():
-        findings = examine()
+        findings = examine(purpose=purpose)
     code, summary = exit_code(findings), tally(findings)
     data: dict[str, object] = {"findings": [finding.to_dict() for finding in findings]}
     problem = FictlError(summary, "each finding names its fix") if code else None
@@ -63,10 +82,12 @@ def _view(out: Console, findings: list[DoctorFinding], summary: str, verbose: bo
         sign, style = _SIGNS[finding.level]
         first, *evidence = finding.text.splitlines() or [""]
         out.print(sign, style=style, end=" ")
-        out.print(finding.name.ljust(width), first, sep="  ", markup=False, soft_wrap=True)
+        text = console.wrapped(first, width + 4, out)
+        out.print(finding.name.ljust(width), text, sep="  ", markup=False, soft_wrap=True)
         if verbose or finding.level != "ok":
             for line in evidence:
                 out.print(f"    {line}", markup=False, soft_wrap=True, style="dim")
         if finding.fix:
-            out.print(f"  {'':{width}}  → {finding.fix}", markup=False, soft_wrap=True)
+            fix = console.wrapped(finding.fix, width + 6, out)
+            out.print(f"  {'':{width}}  → {fix}", markup=False, soft_wrap=True)
     out.print(summary)

@@ -33,6 +33,12 @@ def _form(value: str) -> str:
     return value
 
 
+EXAMPLES = {
+    "fictl export-op rmsnorm ../my_norm": "a project of its own with the op's sources",
+    "fictl export-op my_norm hub --to hf-kernel --arch '8.0 9.0a'": "compiled code for the kernels package",
+}
+
+
 def command(
     op: Annotated[
         str,
@@ -51,6 +57,7 @@ def command(
         str,
         typer.Option(
             "--name",
+            metavar="NAME",
             help="Name of the new project (default: the op's project, or OP_kernels for a shipped "
             "op), or of the kernel (default: PROJECT-OP).",
             show_default=False,
@@ -70,7 +77,10 @@ def command(
     licence: Annotated[
         str,
         typer.Option(
-            "--license", help="License of a hf-kernel, as in Apache-2.0.", show_default=False
+            "--license",
+            metavar="LICENSE",
+            help="License of a hf-kernel, as in Apache-2.0.",
+            show_default=False,
         ),
     ] = "",
     version: Annotated[

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from fictl.scaffold.project.init import InitPlan
 
 
+EXAMPLES = {
+    "fictl init my_kernels": "a folder my_kernels with a project in it",
+    "fictl init --name my_kernels --archs '8.0 9.0a'": "the folder here, compiled for two architectures",
+}
+
+
 def command(
     folder: Annotated[
         Path,
@@ -35,6 +41,7 @@ def command(
         str,
         typer.Option(
             "--name",
+            metavar="NAME",
             help="The project's import name; default: the folder's name.",
             show_default=False,
         ),
@@ -43,6 +50,7 @@ def command(
         str,
         typer.Option(
             "--archs",
+            metavar="ARCHS",
             help="Architectures to build for where there is no GPU, as in '8.0 9.0a'.",
             show_default=False,
         ),

@@ -19,6 +19,13 @@ def _names(incomplete: str) -> list[str]:
     return [name for name in names(Project.all()) if name.startswith(incomplete)]
 
 
+EXAMPLES = {
+    "fictl inspect rmsnorm --arch 9.0a": "registers, spills and occupancy of each kernel",
+    "fictl inspect rmsnorm --gate 'spill_bytes==0, registers<=64'": "fail where a kernel spills, or has more registers",
+    "fictl inspect rmsnorm --against HEAD~1": "what changed since a revision",
+}
+
+
 def command(
     ops: Annotated[
         list[str] | None,

@@ -27,6 +27,18 @@ if TYPE_CHECKING:
 _ORDER = ("launcher.cu", "binding.cpp", "jit.py", "op.py", "trace.py", "bench.py")
 
 
+def tables() -> Mapping[str, Mapping[str, str]]:
+    """Kinds, for the help."""
+    return {"Kinds": flags.summaries()}
+
+
+EXAMPLES = {
+    "fictl new-op swish --expr 'x * sigmoid(beta * x)' --scalar beta:float": "from an expression; --dry-run shows the files before they are written",
+    "fictl new-op my_norm --from reference.py:my_norm --dtypes bf16,f16": "from a torch function",
+    "fictl new-op gate --kernel gate.cu:Gate --output w:n,k=2 --output i:n,k=2:i32": "around a kernel that exists, with two results, one of int32",
+}
+
+
 def command(
     context: typer.Context,
     name: Annotated[

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from fictl.errors import InvalidValue
-from fictl.quantity import parse_number, parse_whole
+from fictl.quantity import MOST_WHOLE, parse_number, parse_whole
 
 # A process that is given longer than a day is not watched by anybody.
 DAY = 86400.0
@@ -52,4 +52,5 @@ def seconds(*names: str, **more: Any) -> Any:
 
 
 def _option(range_: Range, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, parser=range_, metavar=str(range_), **more)
+    metavar = str(range_) if range_.high < MOST_WHOLE else "N"
+    return typer.Option(*names, parser=range_, metavar=metavar, **more)

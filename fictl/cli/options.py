@@ -39,7 +39,11 @@ Ops = Annotated[
 Archs = Annotated[
     str,
     typer.Option(
-        "--arch", help="Architectures, as in '8.0 9.0a'.", callback=_names_some, show_default=False
+        "--arch",
+        metavar="ARCHS",
+        help="Architectures, as in '8.0 9.0a'.",
+        callback=_names_some,
+        show_default=False,
     ),
 ]
 Json = Annotated[
@@ -66,7 +70,10 @@ Schedule = Annotated[
 Keyword = Annotated[
     str,
     typer.Option(
-        "-k", help="Run only tests whose name matches, as pytest's -k.", show_default=False
+        "-k",
+        metavar="EXPR",
+        help="Run only tests whose name matches, as pytest's -k.",
+        show_default=False,
     ),
 ]
 On = Annotated[
@@ -75,7 +82,7 @@ On = Annotated[
         "--on",
         metavar="PLACES",
         help="Places: local, ssh:gpu1,gpu2, ray://host:port, a file, or names in FICTL_PLACES; "
-        "local,… adds this machine.",
+        "local,PLACES adds this machine.",
         show_default=False,
     ),
 ]

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from fictl.profile.request import ProfileRequest
 
 
+EXAMPLES = {
+    "fictl profile rmsnorm": "launches and their times",
+    "fictl profile rmsnorm --tool ncu --case 16384x4096": "what bounds the kernel of one case",
+    "fictl profile swish --tool events --trace swish.json": "phases inside the kernel, for ui.perfetto.dev",
+}
+
+
 def command(
     context: typer.Context,
     ops: Ops = None,

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+EXAMPLES = {
+    "fictl remove-op swish --dry-run": "show what would go",
+    "fictl remove-op swish --commit": "delete it, and commit that",
+}
+
+
 def command(
     op: OwnOp,
     force: Annotated[

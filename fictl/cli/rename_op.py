@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
+EXAMPLES = {
+    "fictl rename-op swish swish_beta --dry-run": "show what would change",
+    "fictl rename-op swish --family activation": "move it to another family",
+}
+
+
 def command(
     op: OwnOp,
     name: Annotated[
@@ -29,7 +35,10 @@ def command(
         typer.Argument(metavar="NAME", help="New name; default: the old one.", show_default=False),
     ] = "",
     family: Annotated[
-        str, typer.Option("--family", help="Family to move the op to.", show_default=False)
+        str,
+        typer.Option(
+            "--family", metavar="FAMILY", help="Family to move the op to.", show_default=False
+        ),
     ] = "",
     dry_run: DryRun = False,
     diff: Diff = False,

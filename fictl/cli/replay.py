@@ -30,6 +30,12 @@ _MARKS = {
 }
 
 
+EXAMPLES = {
+    "fictl replay dumps/": "repeat what FICTL_LOGLEVEL=10 kept, and compare",
+    "fictl replay dumps/ --under memcheck": "the same, under a tool",
+}
+
+
 def command(
     dumps: Annotated[
         list[Path],

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from fictl.report.checked import CheckedOp
 
 
+EXAMPLES = {
+    "fictl sanitize swish": "all tools; without a GPU, the emulated device's checks",
+    "fictl sanitize swish --tool racecheck --sarif races.sarif": "races alone, for code scanning",
+}
+
+
 def command(
     ops: Ops = None,
     keyword: Keyword = "",

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
+from fictl.cli.help_page import Sections, write_examples, write_options, write_sections
 from fictl.errors import shown
 
 _LONGEST = 10_000
 
 
 class StrictCommand(TyperCommand):
-    """Every text that was given says something, has no control character, and an end."""
+    """Every text that was given says something, has no control character, and an end.
+
+    Its help ends with `examples`, command lines with what each is for, and with `tables` of what is here.
+    """
+
+    examples: Mapping[str, str] = {}
+    tables: Callable[[], Sections] | None = None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         rest: list[str] = super().parse_args(ctx, args)
@@ -25,6 +32,16 @@ class StrictCommand(TyperCommand):
                 for text in _texts(ctx.params.get(param.name)):
                     _check(text, ctx, param)
         return rest
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        write_options(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        if self.tables:
+            sections = self.tables().items()
+            write_sections(formatter, {title: [*rows.items()] for title, rows in sections})
+        if self.examples:
+            write_examples(formatter, self.examples)
 
 
 def _source(ctx: Any, name: str | None) -> str:

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 
 Case = Annotated[
-    str, typer.Option("--case", help="Run only this generated test.", show_default=False)
+    str,
+    typer.Option(
+        "--case", metavar="CASE", help="Run only this generated test.", show_default=False
+    ),
 ]
 Changed = Annotated[
     bool,
@@ -68,11 +71,19 @@ JUnit = Annotated[
     Path | None,
     typer.Option(
         "--junit",
+        metavar="FILE",
         help="Also write a JUnit XML file.",
         callback=writes_file,
         show_default=False,
     ),
 ]
+
+
+EXAMPLES = {
+    "fictl test swish": "one op; without a GPU, on the emulated device",
+    "fictl test --changed main": "only ops that changed since a branch",
+    "fictl test swish -k bf16 --device emu --schedule reverse": "some tests, emulated, in another order of threads",
+}
 
 
 def command(

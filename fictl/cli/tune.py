@@ -29,20 +29,35 @@ if TYPE_CHECKING:
     from fictl.tune.tuner import TuningOutcome
 
 
+EXAMPLES = {
+    "fictl tune rmsnorm --dry-run": "the configurations that would be timed",
+    "fictl tune rmsnorm --dtype bf16 --file tuned.json": "keep the fastest in a file of one's own",
+}
+
+
 def command(
     context: typer.Context,
     ops: Ops = None,
     case: Annotated[
         str,
-        typer.Option("--case", help="Select cases whose name contains this.", show_default=False),
+        typer.Option(
+            "--case",
+            metavar="CASE",
+            help="Select cases whose name contains this.",
+            show_default=False,
+        ),
     ] = "",
     dtype: Annotated[
-        str, typer.Option("--dtype", help="Select cases of this dtype.", show_default=False)
+        str,
+        typer.Option(
+            "--dtype", metavar="DTYPE", help="Select cases of this dtype.", show_default=False
+        ),
     ] = "",
     file: Annotated[
         Path | None,
         typer.Option(
             "--file",
+            metavar="FILE",
             help="Cache file to add to; default: this machine's.",
             callback=writes_file_and_folders,
             show_default=False,

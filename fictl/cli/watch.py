@@ -39,6 +39,12 @@ Once = Annotated[
 ]
 
 
+EXAMPLES = {
+    "fictl watch swish": "build, test and time it at each save",
+    "fictl watch swish -k bf16 --no-bench": "only some tests, no times",
+}
+
+
 def command(
     ops: Ops = None,
     keyword: Keyword = "",

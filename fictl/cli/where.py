@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 _DEFAULT_JIT = "one module of these files, fictl.op.module_spec; a jit.py here replaces it"
 
 
+EXAMPLES = {
+    "fictl where rmsnorm": "the files of an op",
+    "g++ -I $(fictl where --include) main.cpp": "the headers, for a compiler",
+}
+
+
 def command(
     ops: Ops = None,
     include: Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from fictl.doctor import (
@@ -25,12 +25,11 @@ from fictl.doctor import (
 from fictl.doctor.facts import Facts, broken, gather
 from fictl.doctor.finding import DoctorFinding, error, exit_code, tally, warning
 from fictl.doctor.parallel import at_once
+from fictl.doctor.purpose import Check, check_purpose, needed, weighed
 from fictl.errors import FictlError
 from fictl.redact import hide_secrets
 
 __all__ = ["DoctorFinding", "Facts", "examine", "exit_code", "tally"]
-
-Check = Callable[[Facts], Iterator[DoctorFinding]]
 
 CHECKS: tuple[Check, ...] = (
     environment.settings_in_force,
@@ -71,10 +70,15 @@ CHECKS: tuple[Check, ...] = (
 _SECONDS = 180.0
 
 
-def examine(checks: tuple[Check, ...] = CHECKS) -> list[DoctorFinding]:
-    """Run all checks in parallel and return their findings in order; none can break another."""
+def examine(checks: tuple[Check, ...] = CHECKS, purpose: str = "") -> list[DoctorFinding]:
+    """Run all checks in parallel and return their findings in order; none can break another.
+
+    With a purpose, `build`, `test` or `bench`, only those that count for it.
+    """
+    check_purpose(purpose)
     facts, findings = gather()
-    return [_shown(finding) for finding in findings + run(checks, facts)]
+    findings = weighed(purpose, facts, findings + run(needed(purpose, facts, checks), facts))
+    return [_shown(finding) for finding in findings]
 
 
 def _shown(finding: DoctorFinding) -> DoctorFinding:

@@ -9,6 +9,7 @@ from importlib import metadata
 
 from fictl.builds.configuration import SettingRow, configuration
 from fictl.doctor.finding import DoctorFinding, tally
+from fictl.doctor.short_paths import shorten
 from fictl.jit.jobs import available_kib, usable_cores
 from fictl.redact import redact
 from fictl.version import describe
@@ -40,7 +41,7 @@ def make_report(findings: Sequence[DoctorFinding]) -> str:
         "Packages": _packages(),
     }
     body = "\n\n".join("\n".join([f"### {title}", "", *rows]) for title, rows in sections.items())
-    return redact(f"## Environment of {describe()}\n\n{body}")
+    return redact(shorten(f"## Environment of {describe()}\n\n{body}"))
 
 
 def _machine() -> Iterator[str]:

@@ -7,7 +7,7 @@ import pytest
 
 from fictl.arch import Arch
 from fictl.builds.building import build
-from fictl.builds.catalogue import catalogue
+from fictl.builds.catalogue import Wanted, catalogue
 from fictl.jit.progress import LogObserver
 from fictl.jit.store.stores import writable_store
 
@@ -42,7 +42,7 @@ def test_a_folder_has_a_row_for_each_function(tiny: Path) -> None:
 
 @pytest.mark.parametrize(("arch", "found"), [("7.5", 0), ("8.0", 1), ("12.0a", 1)])
 def test_an_architecture_keeps_what_runs_on_it(tiny: Path, arch: str, found: int) -> None:
-    assert len(catalogue(["twice"], [Arch.parse(arch)])) == found
+    assert len(catalogue(["twice"], Wanted([Arch.parse(arch)]))) == found
 
 
 @pytest.mark.needs_nvcc

@@ -16,7 +16,7 @@ PROBE = DoctorFinding("probe: link", "error", "undefined", "set CXX", probe=True
 @pytest.fixture
 def finds(monkeypatch):
     def these(*findings: DoctorFinding) -> None:
-        monkeypatch.setattr(doctor, "examine", lambda: list(findings))
+        monkeypatch.setattr(doctor, "examine", lambda **_: list(findings))
 
     return these
 
@@ -88,3 +88,19 @@ def test_the_real_examination_answers_in_full(fictl):
     assert {"Python", "nvcc", "C++ compiler", "cache", "probe: load"} <= set(findings)
     assert findings["probe: load"]["level"] == "ok"
     assert all(each["fix"] for each in findings.values() if each["level"] != "ok")
+
+
+@pytest.mark.needs_nvcc
+def test_a_machine_that_builds_has_no_warning_for_its_lack_of_a_gpu(fictl):
+    answer = fictl("doctor", "--for", "build", "--json")
+    levels = {each["name"]: each["level"] for each in answer.document["data"]["findings"]}
+    assert not {"driver", "GPU", "CUPTI", "ncu", "probe: launch"} & {*levels}
+    assert answer.code == 0
+
+
+def test_an_unknown_purpose_is_refused(fictl):
+    answer = fictl("doctor", "--for", "fun")
+    assert (answer.code, answer.err) == (
+        2,
+        "error: --for is 'fun'\n  hint: one of build, test, bench\n",
+    )

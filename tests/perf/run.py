@@ -62,7 +62,9 @@ EMULATED = {
 
 
 def startups() -> Iterator[Row]:
-    yield row("fictl --help", TYPER, startup.help_text(), 3.0)
+    for words in (["--help"], ["cache", "path"], ["test", "--help"]):
+        yield row(f"fictl {' '.join(words)}", TYPER, startup.command(*words), 1.6)
+    yield row("completion of a word", TYPER, startup.completion(), 1.6)
     yield row("fictl list, 80 modules", TYPER, startup.list_80(), 3.0)
 
 

@@ -11,10 +11,18 @@ from unittest.mock import patch
 from sample import Pair, interleave
 from yardsticks import import_typer, process
 
+_TYPED = {"_FICTL_COMPLETE": "complete_bash", "COMP_WORDS": "fictl cache p", "COMP_CWORD": "2"}
 
-def help_text() -> Pair:
-    ours = [sys.executable, "-m", "fictl", "--help"]
+
+def command(*words: str) -> Pair:
+    """A command that imports itself alone, or the overview of all, which imports none."""
+    ours = [sys.executable, "-m", "fictl", *words]
     return interleave(lambda: process(ours), import_typer, 11)
+
+
+def completion() -> Pair:
+    with patch.dict(os.environ, _TYPED):
+        return command()
 
 
 def list_80() -> Pair:

@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from fictl.cli._bench.request import BenchLine
-from fictl.cli.strict import StrictCommand
+from fictl.cli.group import as_command
 from fictl.errors import FictlError, UsageError, unreadable
 from fictl.paths import friendly
 from fictl.user_file import read_text
@@ -75,10 +73,8 @@ def _request(line: str, place: str, command: Callable[..., None]) -> BenchLine:
 
 
 def _parsed(words: list[str], command: Callable[..., None]) -> dict[str, Any]:
-    app = typer.Typer(add_completion=False)
-    app.command(cls=StrictCommand)(command)
     try:
-        context = typer.main.get_command(app).make_context("fictl bench", words)
+        context = as_command(command).make_context("fictl bench", words)
     except Exception as error:
         # As in fictl.cli: the class that Typer's errors share moves from release to release.
         if not hasattr(error, "format_message"):

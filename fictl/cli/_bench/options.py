@@ -24,7 +24,7 @@ Baseline = Annotated[
     _text(
         "--baseline",
         metavar="A,B",
-        help="Baselines of bench.py to time beside it: torch, … or all.",
+        help="Baselines to time beside it: names in bench.py, as torch, or all.",
     ),
 ]
 Backend = Annotated[

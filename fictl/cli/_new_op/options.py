@@ -6,34 +6,57 @@ from typing import Annotated
 
 import typer
 
+from fictl.errors import FictlError
 
-def _kinds(incomplete: str) -> list[str]:
-    """Shell completion."""
+_START, _OP = "Start from", "The op"
+
+
+def summaries() -> dict[str, str]:
+    """Return the kinds there are, with what each is; those of the project here, if it can be read."""
     from fictl.project import Project
     from fictl.scaffold.kinds.kind import kinds
 
-    return [name for name in kinds(Project.at().templates) if name.startswith(incomplete)]
+    try:
+        known = kinds(Project.at().templates)
+    except FictlError:
+        known = kinds()
+    return {name: kind.summary for name, kind in known.items()}
+
+
+def _kinds(incomplete: str) -> list[str]:
+    """Shell completion."""
+    return [name for name in summaries() if name.startswith(incomplete)]
 
 
 Kind = Annotated[
     str,
     typer.Option(
         "--kind",
-        help="Template: elementwise, rowwise, reduction, gemm, hopper, plan-run, triton, …",
+        metavar="KIND",
+        help="Template to start from; default: the one that the inputs and the expression fit.",
         autocompletion=_kinds,
+        rich_help_panel=_START,
         show_default=False,
     ),
 ]
 Family = Annotated[
     str,
     typer.Option(
-        "--family", help="Family, the op's parent folder; default: the kind.", show_default=False
+        "--family",
+        metavar="FAMILY",
+        help="Family, the op's parent folder; default: the kind.",
+        rich_help_panel=_OP,
+        show_default=False,
     ),
 ]
 Input = Annotated[
     list[str] | None,
     typer.Option(
-        "--input", metavar="NAME:AXES", help="A tensor, as in x:n,hidden.", show_default=False
+        "--input",
+        metavar="NAME:AXES",
+        help="A tensor, as in x:n,hidden.",
+        rich_help_panel=_OP,
+        show_default=False,
     ),
 ]
 Scalar = Annotated[
@@ -42,29 +65,47 @@ Scalar = Annotated[
         "--scalar",
         metavar="NAME:TYPE=VALUE",
         help="A number, as in eps:float=1e-6.",
+        rich_help_panel=_OP,
         show_default=False,
     ),
 ]
 Output = Annotated[
     list[str] | None,
     typer.Option(
-        "--output", metavar="NAME:AXES", help="A result, as in y:n,hidden.", show_default=False
+        "--output",
+        metavar="NAME:AXES",
+        help="A result, as in y:n,hidden; with a fixed axis and a dtype of its own: ids:n,k=2:i32.",
+        rich_help_panel=_OP,
+        show_default=False,
     ),
 ]
 Dtypes = Annotated[
-    str, typer.Option("--dtypes", help="Data types, as in f16,bf16,f32 or i8.", show_default=False)
+    str,
+    typer.Option(
+        "--dtypes",
+        metavar="DTYPES",
+        help="Data types, as in f16,bf16,f32 or i8.",
+        rich_help_panel=_OP,
+        show_default=False,
+    ),
 ]
 Arch = Annotated[
     str,
     typer.Option(
-        "--arch", help="Architectures it supports, as in '>=8.0' or '9.0a'.", show_default=False
+        "--arch",
+        metavar="ARCHS",
+        help="Architectures it supports, as in '>=8.0' or '9.0a'.",
+        rich_help_panel=_OP,
+        show_default=False,
     ),
 ]
 Expr = Annotated[
     str,
     typer.Option(
         "--expr",
+        metavar="EXPR",
         help="The computation, as in 'x * sigmoid(gate)' or 'x / sum(x)'.",
+        rich_help_panel=_START,
         show_default=False,
     ),
 ]
@@ -74,6 +115,7 @@ From = Annotated[
         "--from",
         metavar="FILE.py:FUNCTION",
         help="Torch reference function to start from, as FILE.py:FUNCTION.",
+        rich_help_panel=_START,
         show_default=False,
     ),
 ]
@@ -83,6 +125,7 @@ Example = Annotated[
         "--example",
         metavar="CALL",
         help="Example call of the reference, if its annotations do not give shapes.",
+        rich_help_panel=_START,
         show_default=False,
     ),
 ]
@@ -92,6 +135,7 @@ Kernel = Annotated[
         "--kernel",
         metavar="FILE.cu:ENTRY",
         help="Existing kernel to wrap, as FILE.cu:KERNEL.",
+        rich_help_panel=_START,
         show_default=False,
     ),
 ]
@@ -101,10 +145,17 @@ FromDefinition = Annotated[
         "--from-definition",
         metavar="D.json",
         help="Benchmark definition to take axes, inputs, outputs and reference from.",
+        rich_help_panel=_START,
         show_default=False,
     ),
 ]
 Doc = Annotated[
     str,
-    typer.Option("--doc", help="One sentence for its documentation.", show_default=False),
+    typer.Option(
+        "--doc",
+        metavar="TEXT",
+        help="One sentence for its documentation.",
+        rich_help_panel=_OP,
+        show_default=False,
+    ),
 ]

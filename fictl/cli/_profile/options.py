@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fictl.cli.help_page import NCU
 from fictl.cli.numbers import whole
 from fictl.cli.outputs import writes_file_and_folders, writes_folder
 
@@ -65,7 +66,13 @@ Sections = Annotated[
     _option("--section", metavar="NAME", help="ncu: collect these sections instead of a set."),
 ]
 KernelName = Annotated[
-    str, _option("--kernel", metavar="REGEX", help="ncu: only kernels whose name matches.")
+    str,
+    _option(
+        "--kernel",
+        metavar="REGEX",
+        help="ncu: only kernels whose name matches.",
+        rich_help_panel=NCU,
+    ),
 ]
 NcuArguments = Annotated[
     list[str] | None, _option("--ncu-arg", metavar="ARG", help="ncu: argument passed on unchanged.")

@@ -28,12 +28,15 @@ Strict = Annotated[
 ]
 Case = Annotated[
     str,
-    typer.Option("--case", help="Run only this generated test.", show_default=False),
+    typer.Option(
+        "--case", metavar="CASE", help="Run only this generated test.", show_default=False
+    ),
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
         "--out",
+        metavar="FILE",
         help="Also write one JSON line per report.",
         callback=writes_file,
         show_default=False,
@@ -43,6 +46,7 @@ Sarif = Annotated[
     Path | None,
     typer.Option(
         "--sarif",
+        metavar="FILE",
         help="Also write a SARIF 2.1.0 file.",
         callback=writes_file,
         show_default=False,
@@ -52,6 +56,7 @@ JUnit = Annotated[
     Path | None,
     typer.Option(
         "--junit",
+        metavar="FILE",
         help="Also write a JUnit XML file.",
         callback=writes_file,
         show_default=False,
@@ -61,6 +66,7 @@ Suppressions = Annotated[
     Path | None,
     typer.Option(
         "--suppressions",
+        metavar="FILE",
         help="File of accepted reports; default: the project's sanitize.toml.",
         exists=True,
         dir_okay=False,

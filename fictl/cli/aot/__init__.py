@@ -1,3 +1,8 @@
 """Ahead-of-time builds, for machines without a compiler."""
 
-COMMANDS = ("build", "verify", "wheel", "sbom")
+COMMANDS = {
+    "build": "Build into a folder",
+    "verify": "Check every module of such a folder",
+    "wheel": "Build wheels that fictl finds where pip puts them",
+    "sbom": "Print the bill of materials of a folder",
+}

@@ -33,11 +33,23 @@ if TYPE_CHECKING:
 _BEYOND = "more than was asked for ({}): it is the build there is, and nothing here can compile"
 
 
+EXAMPLES = {
+    "fictl aot build --out prebuilt": "all ops of the project here",
+    "fictl aot build rmsnorm --arch '8.0 9.0a' --out prebuilt": "one op for two architectures",
+}
+
+
 def command(
     context: typer.Context,
     out: Annotated[
         Path,
-        typer.Option("--out", help="Output folder.", callback=writes_folder, show_default=False),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Output folder.",
+            callback=writes_folder,
+            show_default=False,
+        ),
     ],
     ops: Ops = None,
     arch: Archs = "",

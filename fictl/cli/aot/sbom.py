@@ -10,6 +10,11 @@ import typer
 from fictl.cli.bill import BillOut, show_bill
 from fictl.cli.options import Json
 
+EXAMPLES = {
+    "fictl aot sbom prebuilt": "on stdout",
+    "fictl aot sbom prebuilt --out sbom.json": "into a file",
+}
+
 
 def command(
     folder: Annotated[

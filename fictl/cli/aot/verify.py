@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from fictl.ship.verify import VerifiedBuild
 
 
+EXAMPLES = {
+    "fictl aot verify prebuilt": "on the machine that is to load them",
+    "fictl aot verify prebuilt --json": "for a program",
+}
+
+
 def command(
     folder: Annotated[
         Path,

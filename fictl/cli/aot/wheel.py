@@ -28,23 +28,35 @@ def _known_split(value: str) -> str:
     return value
 
 
+EXAMPLES = {
+    "fictl aot wheel --arch '8.0 9.0a'": "into dist/",
+    "fictl aot wheel rmsnorm --name my-builds --version 1.2.0": "one op, under a name of one's own",
+}
+
+
 def command(
     ops: Ops = None,
     out: Annotated[
-        Path, typer.Option("--out", help="Output folder.", callback=writes_folder)
+        Path, typer.Option("--out", metavar="DIR", help="Output folder.", callback=writes_folder)
     ] = Path("dist"),
     arch: Archs = "",
     device: Device = "",
     name: Annotated[
         str,
         typer.Option(
-            "--name", help="Name of the package instead of <project>-prebuilt.", show_default=False
+            "--name",
+            metavar="NAME",
+            help="Name of the package instead of <project>-prebuilt.",
+            show_default=False,
         ),
     ] = "",
     version: Annotated[
         str,
         typer.Option(
-            "--version", help="Version instead of the project's, as in 1.2.0.", show_default=False
+            "--version",
+            metavar="VERSION",
+            help="Version instead of the project's, as in 1.2.0.",
+            show_default=False,
         ),
     ] = "",
     split: Annotated[
@@ -57,7 +69,7 @@ def command(
         ),
     ] = "auto",
     max_size: Annotated[
-        str, typer.Option("--max-size", help="Largest size of a wheel, as in 95M.")
+        str, typer.Option("--max-size", metavar="SIZE", help="Largest size of a wheel, as in 95M.")
     ] = "95M",
     dry_run: DryRun = False,
     verbose: Verbose = False,

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from fictl.ship.artifacts.freeze import Frozen
 
 
+EXAMPLES = {
+    "fictl artifacts build release-1": "all ops of the project here",
+    "fictl artifacts build release-1 rmsnorm --arch 9.0a": "one op for one architecture",
+}
+
+
 def command(
     context: typer.Context,
     name: Snapshot,

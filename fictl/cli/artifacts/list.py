@@ -6,6 +6,11 @@ from fictl.cli import console
 from fictl.cli.artifacts.options import Place
 from fictl.cli.options import Json
 
+EXAMPLES = {
+    "fictl artifacts list": "of this machine",
+    "fictl artifacts list s3://bucket/artifacts": "of a repository",
+}
+
 
 def command(place: Place = "", json: Json = False) -> None:
     """List snapshots, newest first: of this machine's folder, or of a repository by its index."""

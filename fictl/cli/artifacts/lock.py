@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from fictl.ship.lock_file import Drift
 
 
+EXAMPLES = {
+    "fictl artifacts lock release-1": "write fictl.lock",
+    "fictl artifacts lock --check": "fail if sources and lock differ",
+}
+
+
 def command(
     name: Annotated[
         str,
@@ -41,6 +47,7 @@ def command(
         Path | None,
         typer.Option(
             "--out",
+            metavar="FILE",
             help="The lock file; the default is fictl.lock of this project.",
             callback=writes_file,
             show_default=False,

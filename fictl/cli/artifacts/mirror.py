@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from fictl.ship.artifacts.mirror import Mirrored
 
 
+EXAMPLES = {
+    "fictl artifacts mirror https://example.com/artifacts s3://ours": "all snapshots",
+    "fictl artifacts mirror s3://theirs /mnt/usb release-1": "one, to carry it to machines without a network",
+}
+
+
 def command(
     source: Annotated[
         str, typer.Argument(metavar="FROM", help="Repository to copy from.", show_default=False)

@@ -23,6 +23,7 @@ Folder = Annotated[
     Path | None,
     typer.Option(
         "--dir",
+        metavar="DIR",
         help="Folder of artifacts; the default is FICTL_ARTIFACTS_DIR.",
         callback=writes_folder,
         show_default=False,

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from fictl.ship.artifacts.pull import Pulled
 
 
+EXAMPLES = {
+    "fictl artifacts pull": "the snapshot that fictl.lock names",
+    "fictl artifacts pull release-1 --from https://example.com/artifacts": "a named one",
+}
+
+
 def command(
     name: Annotated[
         str,

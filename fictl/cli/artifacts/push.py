@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from fictl.ship.artifacts.push import Pushed
 
 
+EXAMPLES = {
+    "fictl artifacts push release-1 --to s3://bucket/artifacts": "what is there already is not sent again",
+    "fictl artifacts push release-1 --to file:///mnt/shared --dry-run": "what would be sent",
+}
+
+
 def command(
     name: Snapshot,
     to: Annotated[

@@ -6,6 +6,11 @@ from fictl.cli.artifacts.options import Folder, Snapshot
 from fictl.cli.bill import BillOut, show_bill
 from fictl.cli.options import Json
 
+EXAMPLES = {
+    "fictl artifacts sbom release-1": "on stdout",
+    "fictl artifacts sbom release-1 --out sbom.json": "into a file",
+}
+
 
 def command(
     name: Snapshot,

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from fictl.ship.artifacts.check import CheckedBuild, CheckedSnapshot
 
 
+EXAMPLES = {
+    "fictl artifacts verify": "of this machine",
+    "fictl artifacts verify https://example.com/artifacts": "of a repository",
+}
+
+
 def command(place: Place = "", json: Json = False) -> None:
     """Verify snapshots: signatures, every byte, and which builds this machine can load.
 

@@ -10,6 +10,11 @@ from fictl.cli import console
 from fictl.cli.cache.removed import result
 from fictl.cli.options import DryRun, Json, Ops
 
+EXAMPLES = {
+    "fictl cache clear rmsnorm": "the builds of an op",
+    "fictl cache clear --dry-run": "what all of them are",
+}
+
 
 def command(
     ops: Ops = None,

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from fictl.jit.cache.explain import BuildVerdict
 
 
+EXAMPLES = {
+    "fictl cache explain rmsnorm": "which file, which line",
+    "fictl cache explain rmsnorm --arch 9.0a --json": "for another architecture, for a program",
+}
+
+
 def command(
     ops: Ops = None,
     arch: Archs = "",

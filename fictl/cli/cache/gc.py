@@ -13,16 +13,27 @@ from fictl.cli.cache.removed import result
 from fictl.cli.options import DryRun, Json
 from fictl.errors import UsageError
 
+EXAMPLES = {
+    "fictl cache gc --max-size 10G": "the least recently used go first",
+    "fictl cache gc --older-than 30d --dry-run": "what was not used for a month",
+}
+
 
 def command(
     max_size: Annotated[
         str,
-        typer.Option("--max-size", help="Keep at most this much, as in '10G'.", show_default=False),
+        typer.Option(
+            "--max-size",
+            metavar="SIZE",
+            help="Keep at most this much, as in '10G'.",
+            show_default=False,
+        ),
     ] = "",
     older_than: Annotated[
         str,
         typer.Option(
             "--older-than",
+            metavar="AGE",
             help="Remove what has not been used for this long, as in '30d'; of a remote, what was sent before.",
             show_default=False,
         ),

@@ -5,6 +5,11 @@ from __future__ import annotations
 from fictl.cli import console
 from fictl.cli.options import Json
 
+EXAMPLES = {
+    "fictl cache path": "the folder",
+    'du -sh "$(fictl cache path)"': "how large it is",
+}
+
 
 def command(json: Json = False) -> None:
     """Print the cache's folder, as in: du -sh "$(fictl cache path)"."""

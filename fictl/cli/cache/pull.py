@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from fictl.builds.shared import Moved
 
 
+EXAMPLES = {
+    "fictl cache pull": "for the project here",
+    "fictl cache pull rmsnorm --arch 9.0a": "an op for another machine",
+}
+
+
 def command(
     ops: Ops = None,
     arch: Archs = "",

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from fictl.builds.shared import Pushed
 
 
+EXAMPLES = {
+    "fictl cache push": "the builds of the project here",
+    "fictl cache push rmsnorm --to s3://bucket/builds --dry-run": "what would be sent",
+}
+
+
 def command(
     ops: Ops = None,
     to: Annotated[

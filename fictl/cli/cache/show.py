@@ -21,6 +21,12 @@ _COLUMNS = ("op", "archs", "variant", "size", "built", "last use", "origin", "")
 _NEWER = "of a newer fictl"
 
 
+EXAMPLES = {
+    "fictl cache show": "every build",
+    "fictl cache show rmsnorm --remote": "what the remotes have of an op",
+}
+
+
 def command(ops: Ops = None, remote: Remote = False, json: Json = False) -> None:
     """Show the stored builds: op, architectures, size, age, last use and store."""
     from fictl.builds.cached import contents

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from fictl.jit.cache.integrity import Integrity
 
 
+EXAMPLES = {
+    "fictl cache verify": "every hash",
+    "fictl cache verify --repair": "remove what is corrupt, too",
+}
+
+
 def command(
     repair: Annotated[
         bool,

@@ -1,3 +1,5 @@
 """Settings in force."""
 
-COMMANDS = ("show",)
+COMMANDS = {
+    "show": "Show settings, projects and places in force",
+}

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 _WHO = {"flag": "cyan", "environment": "green", "file": "green", "unreadable": "red"}
 
 
+EXAMPLES = {
+    "fictl config show": "what is in force here, and where it is from",
+    "fictl config show --json": "for a program",
+}
+
+
 def command(arch: Archs = "", verbose: Verbose = False, json: Json = False) -> None:
     """Show every setting: value, default, and whether a flag, a variable or a file decided it."""
     from fictl import settings

@@ -1,3 +1,8 @@
 """Datasets of definitions, solutions, workloads and traces, as flashinfer-bench keeps them."""
 
-COMMANDS = ("validate", "run", "report", "export")
+COMMANDS = {
+    "validate": "Check the files of a dataset",
+    "run": "Evaluate solutions, and add the results",
+    "report": "Show who is right, and how fast",
+    "export": "Write ops as a dataset",
+}

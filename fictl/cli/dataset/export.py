@@ -15,6 +15,11 @@ from fictl.cli.solution.author import Author
 from fictl.dataset.export import AUTHOR
 from fictl.quantity import MOST_WHOLE, counted
 
+EXAMPLES = {
+    "fictl dataset export rmsnorm --out dataset": "an op: definitions, workloads, solutions",
+    "fictl dataset export --no-solutions --dry-run": "what all ops would write, without solutions",
+}
+
 
 def command(
     ops: Ops = None,

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 _FORMATS = {".md": "md", ".markdown": "md", ".html": "html", ".htm": "html"}
 
 
+EXAMPLES = {
+    "fictl dataset report dataset": "the best solution of each definition",
+    "fictl dataset report dataset --format html --out report.html": "as a page",
+}
+
+
 def command(
     root: Root = None,
     definitions: Definitions = None,
@@ -28,7 +34,10 @@ def command(
     hardware: Annotated[
         list[str] | None,
         typer.Option(
-            "--hardware", help="Select results by hardware, as in '*H200*'.", show_default=False
+            "--hardware",
+            metavar="PATTERN",
+            help="Select results by hardware, as in '*H200*'.",
+            show_default=False,
         ),
     ] = None,
     format: Annotated[
@@ -44,6 +53,7 @@ def command(
         Path | None,
         typer.Option(
             "--out",
+            metavar="FILE",
             help="Output file, as in report.html.",
             callback=writes_file_and_folders,
             show_default=False,

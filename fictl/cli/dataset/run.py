@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from fictl.dataset.summary import Summary
 
 
+EXAMPLES = {
+    "fictl dataset run dataset --untrusted": "every solution on every workload, in a sandbox",
+    "fictl dataset run dataset --solutions 'my_*' --resume": "some solutions; what has a result is skipped",
+}
+
+
 def command(
     root: flags.Root = None,
     definitions: flags.Definitions = None,

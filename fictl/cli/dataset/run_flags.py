@@ -22,16 +22,26 @@ Root = Annotated[
 Definitions = Annotated[
     list[str] | None,
     typer.Option(
-        "--definitions", help="Select definitions by name, as in 'gemm_*'.", show_default=False
+        "--definitions",
+        metavar="NAMES",
+        help="Select definitions by name, as in 'gemm_*'.",
+        show_default=False,
     ),
 ]
 Solutions = Annotated[
     list[str] | None,
-    typer.Option("--solutions", help="Select solutions by name, as in 'my_*'.", show_default=False),
+    typer.Option(
+        "--solutions",
+        metavar="NAMES",
+        help="Select solutions by name, as in 'my_*'.",
+        show_default=False,
+    ),
 ]
 OpTypes = Annotated[
     list[str] | None,
-    typer.Option("--op-type", help="Select definitions by op type.", show_default=False),
+    typer.Option(
+        "--op-type", metavar="TYPE", help="Select definitions by op type.", show_default=False
+    ),
 ]
 Device = Annotated[
     str,
@@ -163,6 +173,7 @@ Config = Annotated[
     Path | None,
     typer.Option(
         "--config",
+        metavar="FILE",
         help="Configuration to use instead of the dataset's eval_config.toml or .yaml.",
         show_default=False,
     ),

@@ -23,6 +23,12 @@ _MOST_SHOWN = {"error": 10, "warning": 3, "note": 1}
 _STYLES = {"error": "red", "warning": "yellow", "note": "dim"}
 
 
+EXAMPLES = {
+    "fictl dataset validate dataset": "files, lines and references",
+    "fictl dataset validate dataset --checks all --strict": "everything; warnings fail, too",
+}
+
+
 def command(
     root: Annotated[
         Path | None,
@@ -36,7 +42,7 @@ def command(
         str,
         typer.Option(
             "--checks",
-            metavar="CHECK,…",
+            metavar="CHECKS",
             help="Checks to run: layout, definition, workload, solution, trace, baseline, benchmark; or all.",
         ),
     ] = "layout,definition,workload,solution,trace",

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
     from fictl.farm.check import CheckedPlace
 
+EXAMPLES = {
+    "fictl farm check ssh:gpu1,gpu2": "two hosts that ssh knows",
+    "fictl farm check ./places.toml --untrusted": "as for solutions that nobody trusts",
+}
+
 
 def command(
     places: Annotated[

@@ -6,6 +6,11 @@ from fictl.cli import console
 from fictl.cli.options import DryRun, Json
 from fictl.quantity import counted
 
+EXAMPLES = {
+    "fictl farm down": "end what `fictl farm up` started",
+    "fictl farm down --dry-run": "see what would end",
+}
+
 
 def command(dry_run: DryRun = False, json: Json = False) -> None:
     """End the Ray cluster of `fictl farm up`, with all that runs in it."""

@@ -14,10 +14,15 @@ from fictl.cli.options import DryRun, Json
 from fictl.errors import UsageError
 from fictl.paths import friendly
 
+EXAMPLES = {
+    "fictl farm init --ssh gpu1,gpu2": "with two hosts",
+    "fictl farm init --ray head:6379 --dry-run": "with the nodes of a cluster, shown only",
+}
+
 
 def command(
     out: Annotated[
-        Path, typer.Option("--out", help="File to write; an existing one is kept.")
+        Path, typer.Option("--out", metavar="FILE", help="File to write; an existing one is kept.")
     ] = Path("places.toml"),
     ssh: Annotated[
         str,

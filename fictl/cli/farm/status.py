@@ -11,6 +11,11 @@ from fictl.cli.options import Json
 if TYPE_CHECKING:
     from fictl.farm.run_status import RunState
 
+EXAMPLES = {
+    "fictl farm status": "from another terminal",
+    "fictl farm status --json": "for a script",
+}
+
 
 def command(json: Json = False) -> None:
     """Show what runs at places now: results, rate, time left, places at work and lost."""

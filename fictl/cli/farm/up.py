@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
     from fictl.farm.ray.cluster import LocalCluster
 
+EXAMPLES = {
+    "fictl farm up -n 2": "two nodes",
+    "fictl farm up --dry-run": "see what would start",
+}
+
 
 def command(
     nodes: Annotated[int, whole("-n", "--nodes", low=1, high=64, help="Number of nodes.")] = 1,

@@ -1,3 +1,6 @@
 """Skills, instructions for coding agents that work with fictl: list, install and pack them."""
 
-COMMANDS = ("list", "install")
+COMMANDS = {
+    "list": "List the skills",
+    "install": "Write them where an agent reads them",
+}

@@ -13,6 +13,11 @@ from fictl.cli.outputs import writes_file, writes_folder
 from fictl.cli.scaffolded import Diff, Force, carry_out
 from fictl.errors import UsageError
 
+EXAMPLES = {
+    "fictl skills install": "all, into .agents/skills of the project",
+    "fictl skills install add-cuda-kernel --target ~/.agents/skills": "one, for every project",
+}
+
 
 def command(
     names: Annotated[

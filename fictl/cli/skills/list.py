@@ -5,6 +5,11 @@ from __future__ import annotations
 from fictl.cli import console
 from fictl.cli.options import Json
 
+EXAMPLES = {
+    "fictl skills list": "what there is to teach",
+    "fictl skills list --json": "for a program",
+}
+
 
 def command(json: Json = False) -> None:
     """List the skills that fictl ships, with their purpose."""

@@ -19,5 +19,6 @@ def _checked(value: str) -> str:
 
 
 Author = Annotated[
-    str, typer.Option("--author", help="Author of the solutions.", callback=_checked)
+    str,
+    typer.Option("--author", metavar="NAME", help="Author of the solutions.", callback=_checked),
 ]

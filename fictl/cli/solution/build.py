@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+EXAMPLES = {
+    "fictl solution build solution.json": "compile it",
+    "fictl solution build solution.json --untrusted --log": "code of somebody else, with the compiler's output",
+}
+
+
 def command(
     file: options.File,
     definition: options.Definition = "",

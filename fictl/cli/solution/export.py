@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from fictl.trace import Definition, Solution
 
 
+EXAMPLES = {
+    "fictl solution export rmsnorm": "into dataset/",
+    "fictl solution export rmsnorm --out mine --author alice": "into a dataset of one's own",
+}
+
+
 def command(
     op: Annotated[
         str,
@@ -34,12 +40,21 @@ def command(
     ],
     out: Annotated[
         Path,
-        typer.Option("--out", help="Folder of a dataset, or a new one.", callback=writes_folder),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder of a dataset, or a new one.",
+            callback=writes_folder,
+        ),
     ] = Path("dataset"),
     definition: Annotated[
         list[str] | None,
         typer.Option(
-            "--definition", "-d", help="Export only these definitions, by name.", show_default=False
+            "--definition",
+            "-d",
+            metavar="NAME",
+            help="Export only these definitions, by name.",
+            show_default=False,
         ),
     ] = None,
     author: Author = AUTHOR,

@@ -40,6 +40,7 @@ Axes = Annotated[
     str,
     typer.Option(
         "--axes",
+        metavar="SIZES",
         help="Sizes of variable axes of random inputs, as in 'rows=7,n=64'.",
         show_default=False,
     ),

@@ -13,6 +13,11 @@ from fictl.cli.options import Json
 from fictl.cli.outputs import writes_folder
 from fictl.cli.solution import options
 
+EXAMPLES = {
+    "fictl solution profile solution.json": "all counters of every kernel",
+    "fictl solution profile solution.json --set basic --kernel Norm": "few counters of some kernels",
+}
+
 
 def command(
     file: options.File,
@@ -24,15 +29,20 @@ def command(
         str,
         typer.Option(
             "--kernel",
+            metavar="REGEX",
             help="Profile only kernels whose name matches this regular expression.",
             show_default=False,
         ),
     ] = "",
     set: Annotated[
-        str, typer.Option("--set", help="ncu's section set: basic, detailed or full.")
+        str,
+        typer.Option("--set", metavar="NAME", help="ncu's section set: basic, detailed or full."),
     ] = "full",
     out: Annotated[
-        Path, typer.Option("--out", help="Folder for ncu's report.", callback=writes_folder)
+        Path,
+        typer.Option(
+            "--out", metavar="DIR", help="Folder for ncu's report.", callback=writes_folder
+        ),
     ] = Path("profiles"),
     timeout: options.Timeout = 600.0,
     seed: options.Seed = 0,

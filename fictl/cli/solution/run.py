@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+EXAMPLES = {
+    "fictl solution run solution.json --definition rmsnorm_h4096.json": "on random inputs",
+    "fictl solution run solution.json --dataset dataset --workload 7c3e": "on one workload of a dataset",
+}
+
+
 def command(
     file: options.File,
     definition: options.Definition = "",

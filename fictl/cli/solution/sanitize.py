@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+EXAMPLES = {
+    "fictl solution sanitize solution.json": "all tools",
+    "fictl solution sanitize solution.json --device emu": "without a GPU",
+}
+
+
 def command(
     file: options.File,
     definition: options.Definition = "",
@@ -26,6 +32,7 @@ def command(
         list[str] | None,
         typer.Option(
             "--tool",
+            metavar="TOOL",
             help="Tool on a GPU: memcheck, racecheck, initcheck or synccheck; default: all.",
             show_default=False,
         ),

@@ -5,6 +5,11 @@ from __future__ import annotations
 from fictl.cli import console
 from fictl.cli.options import Json
 
+EXAMPLES = {
+    "fictl solution tools": "names and what they do",
+    "fictl solution tools --json": "with JSON Schemas, for a model",
+}
+
 
 def command(json: Json = False) -> None:
     """List the functions of fictl.judge.tools with the schemas of their arguments.

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from fictl.testing.traced.trace_check import TraceFinding
 
 
+EXAMPLES = {
+    "fictl trace check": "fail if written definitions differ from the ops",
+    "fictl trace check rmsnorm --update": "write those that differ",
+}
+
+
 def command(
     ops: Ops = None,
     update: Annotated[

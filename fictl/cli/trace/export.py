@@ -11,13 +11,21 @@ from fictl.cli import console
 from fictl.cli.options import DryRun, Json, Ops
 from fictl.cli.outputs import writes_folder
 
+EXAMPLES = {
+    "fictl trace export rmsnorm": "into definitions/",
+    "fictl trace export --out definitions --dry-run": "which files all ops make",
+}
+
 
 def command(
     ops: Ops = None,
     out: Annotated[
         Path,
         typer.Option(
-            "--out", help="Output folder; files are <op_type>/<name>.json.", callback=writes_folder
+            "--out",
+            metavar="DIR",
+            help="Output folder; files are <op_type>/<name>.json.",
+            callback=writes_folder,
         ),
     ] = Path("definitions"),
     dry_run: DryRun = False,

@@ -8,6 +8,12 @@ from fictl.cli.options import Json, Ops
 _COLUMNS = ("op", "axes", "inputs", "cases", "definitions")
 
 
+EXAMPLES = {
+    "fictl trace list": "every op",
+    "fictl trace list norm": "a family",
+}
+
+
 def command(ops: Ops = None, json: Json = False) -> None:
     """List traces: axes, inputs, how many cases, how many definitions these make."""
     from fictl.case.definitions import traced

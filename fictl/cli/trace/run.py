@@ -11,13 +11,20 @@ from fictl.cli import console
 from fictl.cli.gpu_use import Wait, together
 from fictl.cli.options import Device, Json, sizes, use_device
 
+EXAMPLES = {
+    "fictl trace run definitions/rmsnorm/rmsnorm_h4096.json": "the op that it names, on small sizes",
+    "fictl trace run rmsnorm_h4096.json --axes batch_size=7 --device emu": "on sizes of one's own, without a GPU",
+}
+
 
 def command(
     definition: Annotated[Path, typer.Argument(metavar="DEF.json", show_default=False)],
     axes: Annotated[
         str,
         typer.Option(
-            "--axes", help="Sizes of variable axes, as in 'rows=7,n=64'; default: small ones."
+            "--axes",
+            metavar="SIZES",
+            help="Sizes of variable axes, as in 'rows=7,n=64'; default: small ones.",
         ),
     ] = "",
     device: Device = "",

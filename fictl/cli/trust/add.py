@@ -11,14 +11,21 @@ import typer
 from fictl.cli import console
 from fictl.cli.options import DryRun, Json
 
+EXAMPLES = {
+    "fictl trust add ci ci.key.pub": "for all projects",
+    "fictl trust add alice alice.pub --project my_kernels --expires 2027-12-31": "for one project, until a day",
+}
+
 
 def command(
     name: Annotated[
-        str, typer.Argument(help="Name for it, as in ci or alice.", show_default=False)
+        str,
+        typer.Argument(metavar="NAME", help="Name for it, as in ci or alice.", show_default=False),
     ],
     key: Annotated[
         str,
         typer.Argument(
+            metavar="KEY",
             help="Public key: the line that begins with RW, or the file that ends with .pub.",
             show_default=False,
         ),
@@ -27,13 +34,16 @@ def command(
         list[str] | None,
         typer.Option(
             "--project",
+            metavar="PATTERN",
             help="Project it may sign builds of, with wildcards; repeat it for more.  [default: all]",
             show_default=False,
         ),
     ] = None,
     expires: Annotated[
         str,
-        typer.Option("--expires", help="Its last day, as in 2027-12-31.", show_default=False),
+        typer.Option(
+            "--expires", metavar="DATE", help="Its last day, as in 2027-12-31.", show_default=False
+        ),
     ] = "",
     dry_run: DryRun = False,
     json: Json = False,

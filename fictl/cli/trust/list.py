@@ -5,6 +5,11 @@ from __future__ import annotations
 from fictl.cli import console
 from fictl.cli.options import Json
 
+EXAMPLES = {
+    "fictl trust list": "who may sign what, until when",
+    "fictl trust list --json": "for a program",
+}
+
 
 def command(json: Json = False) -> None:
     """List the keys that you trust: for which projects, and until when."""

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from fictl.trust.new_key import KeyPair
 
 
+EXAMPLES = {
+    "fictl trust new-key": "into the folder of your settings",
+    "fictl trust new-key ci.key": "into a file, for a build server",
+}
+
+
 def command(
     file: Annotated[
         Path | None,

@@ -9,9 +9,16 @@ import typer
 from fictl.cli import console
 from fictl.cli.options import DryRun, Json
 
+EXAMPLES = {
+    "fictl trust remove alice": "by name",
+    "fictl trust remove alice --dry-run": "which key that is",
+}
+
 
 def command(
-    name: Annotated[str, typer.Argument(help="Name of the key, or its id.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the key, or its id.", show_default=False)
+    ],
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-import typer
-
 from fictl.cli import application
 from fictl.cli.numbers import Range
 
@@ -206,7 +204,7 @@ def parameters() -> Iterator[tuple[str, Any]]:
         if not hasattr(command, "commands"):
             yield from ((" ".join(path), each) for each in command.params)
 
-    return walk(typer.main.get_command(application()), ())
+    return walk(application(), ())
 
 
 def options() -> Iterator[tuple[str, str, Any]]:

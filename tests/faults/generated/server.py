@@ -23,8 +23,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import typer
-
 _NOT_LOADED = (
     "fictl.__main__",
     "fictl.compat",
@@ -202,8 +200,10 @@ def load() -> None:
     for module in pkgutil.walk_packages(fictl.__path__, "fictl."):
         if not module.name.startswith(_NOT_LOADED):
             importlib.import_module(module.name)
-    typer.main.get_command = functools.cache(typer.main.get_command)
-    typer.main.get_command(importlib.import_module("fictl.cli").application())
+    cli = importlib.import_module("fictl.cli")
+    cli.application = functools.cache(cli.application)
+    for command in cli.application().commands.values():
+        assert [*getattr(command, "commands", {}).values()] or command.params
     importlib.import_module("fictl.project").Project.shipped()
     # What is there now is shared with the forks, and no collection touches it.
     gc.freeze()

@@ -58,7 +58,9 @@ def _import_what_jobs_import() -> None:
     from fictl.trust.secret_key import SecretKey
 
     assert all((build, compile_plan, prefetch, pull, push, send))
-    assert application(("artifacts", "build", "cache"))
+    commands = application().commands  # each is imported where it is looked at
+    assert commands["build"].params
+    assert all((*commands["artifacts"].commands.values(), *commands["cache"].commands.values()))
     assert SecretKey.generate().public
 
 
