@@ -1,17 +1,25 @@
 """`import fictl.compat.flashinfer as flashinfer`: a drop-in, as far as fictl has the op.
 
 Names, argument order, defaults and meanings are FlashInfer's, each name where FlashInfer has it.
-What is not here raises AttributeError, or ImportError, with what would serve instead.
+What is not here raises AttributeError, or ImportError, with what would serve instead; what an engine
+imports with its files can be imported all the same, and refuses its call.
 """
 
 from __future__ import annotations
 
+from fictl.compat.flashinfer._absent import tell_of_absent_modules
 from fictl.compat.flashinfer._names import VERSION
 from fictl.compat.flashinfer._served import served
 
 __version__ = VERSION
 
+tell_of_absent_modules()
 _HERE = "fictl.compat.flashinfer"
 __getattr__, __dir__ = served(
-    __name__, f"{_HERE}._autotune", f"{_HERE}._numbers", f"{_HERE}._trace"
+    __name__,
+    f"{_HERE}._autotune",
+    f"{_HERE}._enums",
+    f"{_HERE}._aliases",
+    f"{_HERE}._numbers",
+    f"{_HERE}._trace",
 )

@@ -6,10 +6,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from opcode import opmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fictl.compat.flashinfer._names import TOP, recorded, theirs
+from fictl.compat.flashinfer._names import TOP, below, recorded, theirs
+
+_IMPORT_FROM = opmap["IMPORT_FROM"]
 
 
 class Served(NamedTuple):
@@ -28,19 +31,28 @@ def served(module: str, *packages: str) -> Served:
 
 
 def _find(module: str, name: str, packages: tuple[str, ...]) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
     # Why asked first: a module is found without looking for ops.
-    known = name in recorded()[theirs(module)]
+    known = not name.startswith("__") and name in recorded()[theirs(module)]
+    if name.startswith("_") and not known:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
     if known and name in _places(module, packages):
         return _value(module, name, _places(module, packages)[name])
-    below = dict(_submodules(module))
-    if name in below:
-        return import_module(below[name])
-    from fictl.compat.flashinfer._missing import missing
+    modules = dict(_submodules(module))
+    if name in modules:
+        return import_module(modules[name])
+    return _not_served(module, name, [*_places(module, packages), *modules], sys._getframe(2))  # noqa: SLF001
 
-    message = missing(module, name, [*_places(module, packages), *below])
-    if _is_from_import(sys._getframe(2)):  # noqa: SLF001 that of whoever asks
+
+def _not_served(module: str, name: str, here: list[str], asker: Any) -> Any:
+    """Raise in words. An import that an engine cannot do without gets what refuses its call."""
+    from fictl.compat.flashinfer._engines import needed
+    from fictl.compat.flashinfer._missing import missing
+    from fictl.compat.flashinfer._refused import stand_in
+
+    if _is_import(asker) and below(theirs(module), name) in needed():
+        return stand_in(module, name)
+    message = missing(module, name, here)
+    if _is_import(asker):
         raise ImportError(message, name=module)
     raise AttributeError(message, name=name, obj=sys.modules[module])
 
@@ -53,11 +65,14 @@ def _value(module: str, name: str, place: str) -> Any:
     return value
 
 
-def _is_from_import(frame: Any) -> bool:
-    """Tell whether `from module import name` asks: it discards the message of an AttributeError,
-    and asks a module that has a `__path__` here first.
+def _is_import(frame: Any) -> bool:
+    """Tell whether `from module import name` asks, not hasattr or getattr: to those nothing is here.
+
+    The statement discards the message of an AttributeError, and asks a module that has a
+    `__path__` from _handle_fromlist first.
     """
-    return bool(frame.f_code.co_name == "_handle_fromlist")
+    code = frame.f_code
+    return bool(code.co_name == "_handle_fromlist" or code.co_code[frame.f_lasti] == _IMPORT_FROM)
 
 
 @cache
