@@ -35,8 +35,10 @@ LAYERS = [
     {"builds", "case", "gpu_lock", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
     | {"replay", "inspect", "watch", "debug", "judge", "dataset"},
+    {"kernels", "ops"},
+    {"compat"},
     {"cli"},
-    {"__init__", "__main__", "compat", "compile", "kernels", "ops"},
+    {"__init__", "__main__", "compile"},
 ]
 SIBLINGS = {
     "emu": {"toolchain"},

@@ -46,6 +46,7 @@ COMMANDS = (
     "aot",
     "artifacts",
     "trust",
+    "compat",
     "compile-commands",
     "skills",
     "demo",

@@ -13,13 +13,14 @@ from fictl.compat.flashinfer._served import served
 
 __version__ = VERSION
 
-tell_of_absent_modules()
 _HERE = "fictl.compat.flashinfer"
-__getattr__, __dir__ = served(
-    __name__,
-    f"{_HERE}._autotune",
-    f"{_HERE}._enums",
-    f"{_HERE}._aliases",
-    f"{_HERE}._numbers",
-    f"{_HERE}._trace",
-)
+
+
+def parts() -> tuple[str, ...]:
+    """Modules whose names the package has, besides fictl's ops."""
+    names = ("_autotune", "_enums", "_aliases", "_numbers", "_trace")
+    return tuple(f"{_HERE}.{name}" for name in names)
+
+
+tell_of_absent_modules()
+__getattr__, __dir__ = served(__name__, *parts())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+__all__ = ["nvfp4_block_scale_interleave"]  # noqa: F822 __getattr__ has it
+
 _OPS = {"nvfp4_block_scale_interleave": "block_scale_interleave"}
-__all__ = [*_OPS]  # noqa: PLE0604 each is a str
 
 
 def __getattr__(name: str) -> Any:

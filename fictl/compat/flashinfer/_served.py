@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from opcode import opmap
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,9 +82,18 @@ def _places(module: str, packages: tuple[str, ...]) -> Mapping[str, str]:
     """Names with the module of fictl that has them."""
     offered = dict(_ops())
     for package in reversed(packages):
-        offered |= dict.fromkeys(import_module(package).__all__, package)
+        offered |= dict.fromkeys(_offered(package), package)
     names = recorded()[theirs(module)]
     return {name: place for name, place in offered.items() if name in names}
+
+
+def _offered(package: str) -> list[str]:
+    """Return what `__all__` of a package lists, read as text: an import would bring torch."""
+    origin = getattr(find_spec(package), "origin", None)
+    for node in ast.parse(Path(origin or "").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return [str(name) for name in ast.literal_eval(node.value)]
+    return []
 
 
 @cache
