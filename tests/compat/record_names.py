@@ -64,6 +64,7 @@ def places(package: Package) -> list[str]:
     known = {name for module in wanted for name in package.names(module)}
     for public in listed("public.txt") - known:
         homes = [module for module in package.paths if public in package.names(module)]
+        homes += [module for module in package.paths if module.rpartition(".")[2] == public]
         wanted |= {*sorted(homes, key=lambda home: (home.count("."), home))[:1]}
     above = {name.rsplit(".", up)[0] for name in wanted for up in range(name.count(".") + 1)}
     return [module for module in package.paths if module in above]

@@ -100,7 +100,7 @@ def _served() -> frozenset[str]:
     """Names below the package that can be had, modules too."""
     own = {*modules()}
     names = {below(theirs(module), name) for module in own for name in dir(import_module(module))}
-    return frozenset(names | {theirs(module) for module in own})
+    return frozenset(names | {theirs(module) for module in own} | {"__version__"})
 
 
 def _users() -> Mapping[str, set[str]]:

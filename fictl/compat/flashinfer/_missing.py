@@ -56,12 +56,23 @@ def missing(module: str, name: str, here: Iterable[str]) -> str:
     names = recorded()
     begun = f"module {module!r} has no {name!r}"
     if name in names.get(place, ()) or below(place, name) in names:
-        return f"{begun}: FlashInfer {VERSION} has it, fictl does not; {instead(name)}"
+        why = "" if name in plans() else _instead_of_module(below(place, name))
+        why = why or instead(name)
+        return f"{begun}: FlashInfer {VERSION} has it, fictl does not; {why}"
     elsewhere = [spelled(other) for other in names if name in names[other]]
     if elsewhere:
         return f"{begun}, nor has FlashInfer {VERSION}: there it is in {' and '.join(elsewhere)}"
     close = get_close_matches(name, here, n=1)
     return f"{begun}; did you mean {close[0]!r}?" if close else begun
+
+
+def _instead_of_module(module: str) -> str:
+    """Return what becomes of a module's public names; "" where it has none."""
+    of_names = (plans().get(name) for name in recorded().get(module, ()))
+    reasons = {str(plan) for plan in of_names if plan is not None and plan.reason}
+    if len(reasons) > 1:
+        return "`fictl compat list` says what becomes of each of its names"
+    return next(iter(reasons), "")
 
 
 def instead(name: str) -> str:

@@ -33,10 +33,10 @@ def served(module: str, *packages: str) -> Served:
 
 
 def _find(module: str, name: str, packages: tuple[str, ...]) -> Any:
-    # Why asked first: a module is found without looking for ops.
-    known = not name.startswith("__") and name in recorded()[theirs(module)]
-    if name.startswith("_") and not known:
+    if name.startswith("__"):
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    # Why asked first: a module is found without looking for ops.
+    known = name in recorded()[theirs(module)]
     if known and name in _places(module, packages):
         return _value(module, name, _places(module, packages)[name])
     modules = dict(_submodules(module))
