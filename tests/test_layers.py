@@ -19,24 +19,13 @@ LAYERS = [
     | {"project_file", "quantity", "redact", "removal", "rooted", "sealed", "syntax"}
     | {"setting", "settings", "settings_file", "setting_values", "sharing_settings"}
     | {"toml_text", "user_file", "version"},
-    {
-        "project",
-        "trace",
-        "timing",
-        "power",
-        "scaffold",
-        "toolchain",
-        "translate",
-        "trust",
-        "emu",
-        "jit",
-    },
+    {"project", "trace", "timing", "power", "scaffold", "toolchain", "translate"}
+    | {"trust", "emu", "jit"},
     {"op"},
     {"builds", "case", "gpu_lock", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
     | {"replay", "inspect", "watch", "debug", "judge", "dataset"},
-    {"kernels", "ops"},
-    {"compat"},
+    {"compat", "kernels", "ops"},
     {"cli"},
     {"__init__", "__main__", "compile"},
 ]

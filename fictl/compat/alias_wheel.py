@@ -78,7 +78,7 @@ def write_alias_wheel(out: Path, version: str = FOLLOWED, dry_run: bool = False)
     """Write the wheel to a folder; `version` is what an engine requires: 0.7.2, or a post-release."""
     if not re.fullmatch(rf"{re.escape(FOLLOWED)}(\.post\d+)?", version):
         raise UsageError(
-            f"{version!r} is no version of FlashInfer that fictl follows",
+            f"{version!r} is not a version of FlashInfer that fictl follows",
             f"{FOLLOWED}, or a post-release, as in {FOLLOWED}.post1",
         )
     name = WheelName(DISTRIBUTION, f"{version}+{_LOCAL}.{VERSION}", _TAG)

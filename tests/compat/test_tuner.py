@@ -1,13 +1,11 @@
-"""What engines do around their warm-up: the tuner, its file, its ranks and the second autotune."""
+"""Engines around their warm-up: the tuner, its file, its ranks and the second autotune."""
 
 from __future__ import annotations
 
 import json
-from inspect import Parameter, signature
 from pathlib import Path
 
 import pytest
-import torch
 
 from fictl.compat import flashinfer
 from fictl.compat.flashinfer.autotuner import (
@@ -17,35 +15,7 @@ from fictl.compat.flashinfer.autotuner import (
     set_autotune_process_group,
 )
 from fictl.compat.flashinfer.autotuner.autotuner import _classify_metadata_mismatches
-from fictl.op import op
-from fictl.op.tactics.tactics import Tactics
 from fictl.op.tactics.tuning import tuner
-
-X = torch.zeros(3)
-
-
-def candidates(x: torch.Tensor) -> list[int]:
-    return [0, 1]
-
-
-@op(archs=">=7.5", dtypes="f32", devices="cuda emu", mutates="", tactics=candidates)
-def chosen(x: torch.Tensor, tactic: int | None = None) -> torch.Tensor:
-    return x
-
-
-@pytest.fixture
-def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Ops that would be measured; none is."""
-    names: list[str] = []
-
-    class Trial:
-        def __init__(self, call, measure) -> None:
-            names.append(call.tactics.op.name)
-            raise ValueError("there is no clock here")
-
-    monkeypatch.setattr("fictl.tune.tuner.TuningTrial", Trial)
-    AutoTuner.get().clear_cache()
-    return names
 
 
 def test_there_is_one_tuner_with_nothing_to_write() -> None:
@@ -123,24 +93,15 @@ def test_what_the_second_does_not_take_is_refused(words, refusal: str) -> None:
         flashinfer.autotune_v2(**words)
 
 
-@pytest.mark.parametrize(
-    ("skip", "names"),
-    [("chosen", []), ({"chosen", "trtllm::fused_moe"}, []), ({"trtllm::fused_moe"}, ["chosen"])],
-)
-def test_an_op_that_is_skipped_keeps_its_default(skip, names: list[str], tried: list[str]) -> None:
+@pytest.mark.parametrize("skip", ["mm_bf16", {"mm_bf16"}])
+def test_ops_that_are_skipped_keep_their_default(skip) -> None:
+    """tests/tune/test_tuner.py has what the tuner does with them."""
     with flashinfer.autotune(skip_ops=skip):
-        chosen(X)
-    assert tried == names
+        assert tuner()._skip == {"mm_bf16"}
 
 
-def test_what_is_tuned_can_be_forgotten() -> None:
-    tactics = Tactics(chosen.op, chosen, _parameters(), candidates)
-    call = tactics.untuned_call({"x": X})
-    tactics.keep(call, 1)
-    assert tactics.known(call) == 1
+def test_what_is_tuned_can_be_forgotten(monkeypatch) -> None:
+    cleared: list[bool] = []
+    monkeypatch.setattr("fictl.op.tactics.tuning.clear", lambda: cleared.append(True))
     AutoTuner.get().clear_cache()
-    assert tactics.known(call) is None
-
-
-def _parameters() -> list[Parameter]:
-    return [*signature(chosen).parameters.values()]
+    assert cleared

@@ -1,4 +1,4 @@
-"""fictl compat list: what fictl has of FlashInfer's public names."""
+"""fictl compat list: which of FlashInfer's public names fictl has."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def _is_asked(name: PublicName, parts: list[str], status: str) -> bool:
 
 
 def _each(names: list[PublicName]) -> console.Table:
-    rows = [(each.name, each.status, " ".join(each.engines), each.reason) for each in names]
+    rows = [(name.name, name.status, " ".join(name.engines), name.reason) for name in names]
     return console.Table(("name", "status", "engines", "why, or what serves"), rows, _STYLES)
 
 
 def _counted(names: list[PublicName]) -> console.Table:
     """Rows by status and reason, the largest first."""
-    counts = Counter((each.status, each.reason) for each in names)
+    counts = Counter((name.status, name.reason) for name in names)
     order = [*_STYLES]
     rows = [
         (status, str(count), reason)

@@ -7,7 +7,6 @@ imports with its files can be imported all the same, and refuses its call.
 
 from __future__ import annotations
 
-from fictl.compat.flashinfer._absent import tell_of_absent_modules
 from fictl.compat.flashinfer._names import VERSION
 from fictl.compat.flashinfer._served import served
 
@@ -18,9 +17,8 @@ _HERE = "fictl.compat.flashinfer"
 
 def parts() -> tuple[str, ...]:
     """Modules whose names the package has, besides fictl's ops."""
-    names = ("_autotune", "_enums", "_aliases", "_numbers", "_trace")
+    names = ("_autotune", "_enums", "_numbers", "_trace")
     return tuple(f"{_HERE}.{name}" for name in names)
 
 
-tell_of_absent_modules()
 __getattr__, __dir__ = served(__name__, *parts())

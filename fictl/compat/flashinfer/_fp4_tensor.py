@@ -27,8 +27,7 @@ class FP4Tensor:
 
         `original_shape` is the shape before packing: its last size is up to twice that of `data`.
         """
-        _check_dtype("data", data, torch.uint8)
-        _check_dtype("scale", scale, torch.float8_e4m3fn)
+        _check_dtypes((torch.uint8, torch.float8_e4m3fn), data=data, scale=scale)
         rows, scales = data.shape[0], scale.shape[0]
         if scales % _TILE:
             raise InvalidValue(f"FP4Tensor: scale has {scales} rows", f"a multiple of {_TILE}")
@@ -50,9 +49,10 @@ class FP4Tensor:
         self.dtype = "nvfp4"
 
 
-def _check_dtype(name: str, tensor: torch.Tensor, dtype: torch.dtype) -> None:
-    if tensor.dtype != dtype:
-        raise WrongType(f"FP4Tensor: {name} is {tensor.dtype}", f"accepted: {dtype}")
+def _check_dtypes(dtypes: Sequence[torch.dtype], **tensors: torch.Tensor) -> None:
+    for dtype, (name, tensor) in zip(dtypes, tensors.items(), strict=True):
+        if tensor.dtype != dtype:
+            raise WrongType(f"FP4Tensor: {name} is {tensor.dtype}", f"accepted: {dtype}")
 
 
 def _packed(shape: Sequence[int]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What fictl has of FlashInfer's public names, and what engines get for the names they reach."""
+"""Statuses of FlashInfer's public names, and of the names that engines reach."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def modules() -> Iterator[str]:
     """Our modules, by their whole names."""
     yield PACKAGE
     package = import_module(PACKAGE)
-    for found in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."):
-        if not any(part.startswith("_") for part in found.name.split(".")):
-            yield found.name
+    for module in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."):
+        if not any(part.startswith("_") for part in module.name.split(".")):
+            yield module.name
 
 
 def _outcome(name: str) -> tuple[str, str]:

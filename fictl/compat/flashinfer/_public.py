@@ -1,4 +1,4 @@
-"""What becomes of FlashInfer's public names: the recorded list public.txt, and what is served."""
+"""Plans for FlashInfer's public names that are not served: the recorded list public.txt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SERVED, PLANNED, REFUSED = "served", "planned", "refused"
 
 
 class Plan(NamedTuple):
-    """What becomes of a name as long as it is not served, and why, or what serves until then."""
+    """Status of a name as long as it is not served, and why, or what serves until then."""
 
     status: str
     reason: str
@@ -24,8 +24,8 @@ class Plan(NamedTuple):
 @cache
 def plans() -> Mapping[str, Plan]:
     """Plans of the public names; of those that are served, the reason is empty."""
-    found = {}
+    by_name = {}
     for (head,), names in paragraphs("public.txt"):
         status, _, reason = head.partition(": ")
-        found.update(dict.fromkeys(names, Plan(status, reason)))
-    return found
+        by_name.update(dict.fromkeys(names, Plan(status, reason)))
+    return by_name

@@ -12,6 +12,7 @@ from opcode import opmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fictl.compat.flashinfer._absent import tell_of_absent_modules
 from fictl.compat.flashinfer._names import TOP, below, recorded, theirs
 
 _IMPORT_FROM = opmap["IMPORT_FROM"]
@@ -26,6 +27,7 @@ class Served(NamedTuple):
 
 def served(module: str, *packages: str) -> Served:
     """Serve the recorded names found in `packages`, in order, and fictl's ops."""
+    tell_of_absent_modules()
     return Served(
         lambda name: _find(module, name, packages),
         lambda: sorted({*_places(module, packages), *dict(_submodules(module))}),

@@ -1,4 +1,4 @@
-"""What engines do around their warm-up besides autotune: FlashInfer's tuner, its file and its ranks.
+"""FlashInfer's tuner, its file and its ranks, as engines' warm-up uses them around autotune.
 
 fictl keeps tactics itself: `save_configs` writes a file that describes this machine and holds no
 tactic, and `load_configs` checks one. FICTL_AUTOTUNER_LOAD_FROM_FILE names what is read.

@@ -2,4 +2,4 @@
 
 from fictl.compat.flashinfer._served import served
 
-__getattr__, __dir__ = served(__name__, "fictl.compat.flashinfer._aliases")
+__getattr__, __dir__ = served(__name__)
