@@ -52,6 +52,10 @@ class Buffers:
         self.copy(name, argument, value, non_blocking)
         return buffer
 
+    def get(self, name: str, other: torch.Tensor | None) -> torch.Tensor | None:
+        """Return the buffer of this name; `other` without CUDA graphs."""
+        return self._given.get(name, other)
+
     def placed(self, name: str, argument: str, value: torch.Tensor) -> torch.Tensor:
         """Return the buffer of this name, to which the caller has copied `value`."""
         buffer = self._given[name]

@@ -160,6 +160,11 @@ class DecodeWrapper:
         tall = bool(self._used) and self._attention.work.backend == "sm90"
         return "fa3" if tall or self._backend == "fa3" else "fa2"
 
+    @property
+    def _paged_kv_indices_buf(self) -> torch.Tensor | None:
+        """Tensor that run() reads pages from, by FlashInfer's name: SGLang writes there for graphs."""
+        return self._buffers.get("paged_kv_indices_buffer", self._pages)
+
     def reset_workspace_buffer(
         self, float_workspace_buffer: torch.Tensor, int_workspace_buffer: torch.Tensor
     ) -> None:

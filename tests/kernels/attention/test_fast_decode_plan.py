@@ -78,6 +78,17 @@ def test_with_graphs_it_plans_to_the_same_place_and_writes_to_no_buffer(
         assert all(bool((given[name] == GARBAGE).all()) for name in BUFFERS)
 
 
+def test_engines_find_the_buffer_of_pages(tensor_cores: Kernel) -> None:
+    """SGLang writes there before it plans, and passes it on."""
+    wrapper = graphs()
+    buffer = wrapper._paged_kv_indices_buf
+    assert buffer is wrapper._buffers._given["paged_kv_indices_buffer"]
+    buffer[:3] = INDICES
+    fast_decode_plan(wrapper, PAGES, buffer, *PAGED[2:])
+    assert _call(wrapper, tensor_cores)["pages"].data_ptr() == buffer.data_ptr()
+    assert decoding()._paged_kv_indices_buf.tolist() == INDICES.tolist()
+
+
 def test_offsets_on_the_host_are_read_in_place_of_those_on_the_device(
     tensor_cores: Kernel,
 ) -> None:
