@@ -64,7 +64,7 @@ def public_names() -> list[PublicName]:
             tuple(sorted({*places.get(name, ())})),
             tuple(sorted(users.get(name, ()))),
         )
-        for name, plan in sorted(plans().items(), key=lambda item: item[0].lower())
+        for name, plan in sorted(plans().items(), key=lambda item: (item[0].lower(), item[0]))
     ]
 
 
