@@ -32,7 +32,7 @@ def page() -> str:
 
 
 def _counts(names: list[PublicName]) -> Iterator[str]:
-    yield "| " + " | ".join((SERVED, PLANNED, REFUSED)) + " |\n|---|---|---|"
+    yield f"| {SERVED} | {PLANNED} | {REFUSED} |\n|---|---|---|"
     counts = (sum(name.status == status for name in names) for status in (SERVED, PLANNED, REFUSED))
     yield "| " + " | ".join(map(str, counts)) + " |\n"
 
