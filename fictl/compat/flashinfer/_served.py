@@ -53,10 +53,11 @@ def _not_served(module: str, name: str, here: list[str], asker: Any) -> Any:
     from fictl.compat.flashinfer._missing import missing
     from fictl.compat.flashinfer._refused import stand_in
 
-    if _is_import(asker) and below(theirs(module), name) in needed():
+    is_import = _is_import(asker, name)
+    if is_import and below(theirs(module), name) in needed():
         return stand_in(module, name)
     message = missing(module, name, here)
-    if _is_import(asker):
+    if is_import:
         raise ImportError(message, name=module)
     raise AttributeError(message, name=name, obj=sys.modules[module])
 
@@ -69,14 +70,16 @@ def _value(module: str, name: str, place: str) -> Any:
     return value
 
 
-def _is_import(frame: Any) -> bool:
+def _is_import(frame: Any, name: str) -> bool:
     """Tell whether `from module import name` asks, not hasattr or getattr: to those nothing is here.
 
     The statement discards the message of an AttributeError, and asks a module that has a
-    `__path__` from _handle_fromlist first.
+    `__path__` from _handle_fromlist first: an error there keeps it from our private modules.
     """
     code = frame.f_code
-    return bool(code.co_name == "_handle_fromlist" or code.co_code[frame.f_lasti] == _IMPORT_FROM)
+    if code.co_name == "_handle_fromlist":
+        return not name.startswith("_")
+    return bool(code.co_code[frame.f_lasti] == _IMPORT_FROM)
 
 
 @cache
