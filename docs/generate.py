@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import catalogue
+import flashinfer_names
 import layers
 from counterparts import COUNTERPARTS, counterpart
 
@@ -153,6 +154,7 @@ PAGES = {
     "cli.md": cli_page,
     "settings.md": settings_page,
     "ops.md": lambda: NOTE + catalogue.page(),
+    "flashinfer-names.md": lambda: NOTE + flashinfer_names.page(),
     "assets/layers.svg": layers.picture,
 }
 PICTURES = {"build": ["build", "scale"]}

@@ -26,8 +26,9 @@ LAYERS = [
     {"builds", "case", "gpu_lock", "ranks", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
     | {"replay", "inspect", "watch", "debug", "judge", "farm", "dataset"},
+    {"compat", "kernels", "ops"},
     {"cli"},
-    {"__init__", "__main__", "compat", "compile", "kernels", "ops"},
+    {"__init__", "__main__", "compile"},
 ]
 SIBLINGS = {
     "emu": {"toolchain"},

@@ -55,6 +55,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "aot": "Build for machines without a compiler",
         "artifacts": "Publish and fetch signed sets of builds",
         "trust": "Choose whose builds are loaded",
+        "compat": "Give engines fictl's ops by FlashInfer's names",
     },
 }
 

@@ -51,16 +51,21 @@ class Tuner:
         again: bool = False,
         timed: Measure = measure,
         done: Callable[[TuningOutcome], object] | None = None,
+        skip: Collection[str] = (),
     ) -> None:
-        """Tune with `timed`; `again` also measures known keys, `done` is called with each outcome."""
+        """Tune with `timed`; `again` also measures known keys, `done` is called with each outcome.
+
+        `skip` names ops that are not measured.
+        """
         self.outcomes: list[TuningOutcome] = []
         self._ranks = ranks
         self._again = again
         self._measure = timed
         self._done = done or (lambda outcome: None)
+        self._skip = frozenset(skip)
 
     def __call__(self, call: Untuned) -> Any:
-        if not _can_be_measured(call):
+        if call.tactics.op.name in self._skip or not _can_be_measured(call):
             known = call.tactics.known(call)
             return call.candidates[0] if known is None else known
         with _measuring:

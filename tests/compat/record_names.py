@@ -1,5 +1,8 @@
 """Record where FlashInfer has its public names: python tests/compat/record_names.py WHEEL.
 
+Below the modules of the first level there are those that fictl has or an engine reaches (engines.txt,
+which record_engines.py writes first), and those that have a public name (public.txt) of their own.
+
 The wheel (`pip download --no-deps flashinfer-python==0.7.2`) is read as text, by its syntax trees;
 nothing of it is imported, and nothing but names is kept. A module has what it defines, what its
 __all__ lists, and what it imports of FlashInfer's: a package all, another module what the package
@@ -16,7 +19,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-NAMES = Path(__file__).parents[2] / "fictl" / "compat" / "flashinfer" / "names.txt"
+FOLDER = Path(__file__).parents[2] / "fictl" / "compat" / "flashinfer"
+NAMES = FOLDER / "names.txt"
 # Below the modules of the first level, those of the families that fictl has.
 DEEP = (
     "jit.activation",
@@ -45,8 +49,25 @@ HEAD = """\
 """
 
 
-def recorded(name: str) -> bool:
-    return name in DEEP or ("." not in name and not name.startswith("_"))
+def listed(file: str) -> set[str]:
+    """Names of a recorded list: its lines that begin with two blanks."""
+    lines = (FOLDER / file).read_text(encoding="utf-8").splitlines()
+    return {name for line in lines if line.startswith("  ") for name in line.split()}
+
+
+def places(package: Package) -> list[str]:
+    """Modules to record, with those that lead to them."""
+    wanted = {name for name in package.paths if "." not in name and not name.startswith("_")}
+    wanted |= {*DEEP}
+    for name in listed("engines.txt"):
+        wanted |= {name, name.rpartition(".")[0]} & package.paths.keys()
+    known = {name for module in wanted for name in package.names(module)}
+    for public in listed("public.txt") - known:
+        homes = [module for module in package.paths if public in package.names(module)]
+        homes += [module for module in package.paths if module.rpartition(".")[2] == public]
+        wanted |= {*sorted(homes, key=lambda home: (home.count("."), home))[:1]}
+    above = {name.rsplit(".", up)[0] for name in wanted for up in range(name.count(".") + 1)}
+    return [module for module in package.paths if module in above]
 
 
 class Package:
@@ -54,6 +75,7 @@ class Package:
 
     def __init__(self, wheel: zipfile.ZipFile) -> None:
         self._wheel = wheel
+        self._every: dict[str, frozenset[str]] = {}
         self.paths: dict[str, str] = {}
         for path in sorted(wheel.namelist()):
             folder, _, file = path.removesuffix(".py").rpartition("/")
@@ -68,9 +90,23 @@ class Package:
 
     def names(self, module: str) -> set[str]:
         """What is public there: defined, listed in __all__, or brought from the package's own."""
-        body = ast.parse(self._wheel.read(self.paths[module])).body
-        is_package = self.paths[module].endswith("/__init__.py")
-        return {each for each in self._named(body, module, is_package) if each[0] != "_"}
+        return {each for each in self.every(module) if each[0] != "_"}
+
+    def every(self, module: str) -> frozenset[str]:
+        """Return the same, with what is private."""
+        if module not in self._every:
+            body = ast.parse(self._wheel.read(self.paths[module])).body
+            is_package = self.paths[module].endswith("/__init__.py")
+            self._every[module] = frozenset(self._named(body, module, is_package))
+        return self._every[module]
+
+    def bound(self, module: str) -> set[str]:
+        """The names that a module has after its import, wherever they are from."""
+        nodes = [*ast.walk(ast.parse(self._wheel.read(self.paths[module])))]
+        imports = (
+            each for node in nodes if isinstance(node, ast.ImportFrom) for each in node.names
+        )
+        return {each.asname or each.name for each in imports} | self.every(module)
 
     def _named(self, body: list[ast.stmt], module: str, is_package: bool) -> Iterator[str]:
         for node in body:
@@ -110,12 +146,26 @@ def assigned(node: ast.Assign | ast.AnnAssign) -> Iterator[str]:
             )
 
 
-def record(path: Path) -> str:
-    paragraphs = []
+def every_name(path: Path) -> frozenset[str]:
+    """Modules and their names, below `flashinfer.`."""
     with zipfile.ZipFile(path) as wheel:
         package = Package(wheel)
-        for module in filter(recorded, package.paths):
-            text = " ".join(sorted(package.names(module)))
+        names = (
+            f"{module}.{name}".lstrip(".")
+            for module in package.paths
+            for name in package.every(module)
+        )
+        return frozenset((*package.paths, *names))
+
+
+def record(path: Path) -> str:
+    paragraphs = []
+    reached = listed("engines.txt")
+    with zipfile.ZipFile(path) as wheel:
+        package = Package(wheel)
+        for module in places(package):
+            bound = {name for name in package.bound(module) if f"{module}.{name}" in reached}
+            text = " ".join(sorted(package.names(module) | bound))
             lines = textwrap.wrap(text, 98, break_long_words=False, break_on_hyphens=False)
             paragraphs += [module or ".", *(f"  {line}" for line in lines)]
     return HEAD.format(version=path.name.split("-")[1]) + "\n".join(paragraphs) + "\n"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pkgutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
 
@@ -15,19 +13,12 @@ import fictl.op
 import fictl.ops
 import fictl.testing
 from fictl.compat import flashinfer
+from fictl.compat.flashinfer._engines import needed
+from fictl.compat.flashinfer._listing import modules
 from fictl.compat.flashinfer._names import PACKAGE, TOP, recorded, theirs
 from fictl.project import Project
 from fictl.project.discover import functions
 from fictl.project.shared import shared
-
-
-def modules() -> Iterator[str]:
-    """Ours, by their whole names."""
-    yield PACKAGE
-    for found in pkgutil.walk_packages(flashinfer.__path__, f"{PACKAGE}."):
-        if not found.name.rpartition(".")[2].startswith("_"):
-            yield found.name
-
 
 MODULES = list(modules())
 OURS = {declaration.name for _, declaration in functions(Project.shipped())}
@@ -125,7 +116,8 @@ def test_what_flashinfer_has_and_fictl_has_not_is_said_in_words() -> None:
     "module", [m for m in MODULES if any(each == m for each, _ in MISSING)], ids=lambda m: m[13:]
 )
 def test_an_import_says_the_same(module: str) -> None:
-    name = next(name for each, name in MISSING if each == module)
+    prefix = "" if theirs(module) == TOP else f"{theirs(module)}."
+    name = next(n for each, n in MISSING if each == module and f"{prefix}{n}" not in needed())
     with pytest.raises(
         ImportError, match=f"has no '{name}': FlashInfer 0.7.2 has it, fictl does not"
     ):
@@ -135,7 +127,12 @@ def test_an_import_says_the_same(module: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("from {} import comm", "has no 'comm': FlashInfer 0.7.2 has it, fictl does not"),
+        (
+            "from {} import mla",
+            "has no 'mla': FlashInfer 0.7.2 has it, fictl does not; planned: MLA",
+        ),
+        ("import {}.mla", "has no 'mla': FlashInfer 0.7.2 has it, fictl does not; planned: MLA"),
+        ("from {} import mm_fp4", "has no 'mm_fp4': .* for Blackwell GPUs only"),
         ("from {}.norm import top_k", "there it is in flashinfer and flashinfer.topk"),
         ("from {}.jit import gen_pod_module", "compiles an op at its first call"),
         ("from {} import rmsnrm", "did you mean 'rmsnorm'"),
@@ -152,9 +149,13 @@ def test_what_is_said(statement: str, said: str) -> None:
 def test_a_module_that_is_not_here_is_not_found_as_anywhere() -> None:
     import importlib.util
 
-    assert importlib.util.find_spec(f"{PACKAGE}.comm") is None
-    with pytest.raises(ModuleNotFoundError, match=r"flashinfer\.comm'"):
-        import_module(f"{PACKAGE}.comm")
+    assert importlib.util.find_spec(f"{PACKAGE}.mla") is None
+    with pytest.raises(
+        ModuleNotFoundError, match=r"has no 'mla': FlashInfer 0\.7\.2 has it, .*MLA"
+    ):
+        import_module(f"{PACKAGE}.mla")
+    with pytest.raises(ModuleNotFoundError, match=r"^No module named '.*flashinfer\.nonsense'$"):
+        import_module(f"{PACKAGE}.nonsense")
 
 
 def test_importing_a_module_does_not_hide_a_function_of_its_name() -> None:
@@ -180,7 +181,21 @@ def test_the_import_loads_neither_ops_nor_the_tools() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_the_import_is_small() -> None:
+    """Modules that are not there with torch: seven of ours, and nothing else."""
+    code = (
+        "import sys, torch\n"
+        "before = {*sys.modules}\n"
+        f"import {PACKAGE}\n"
+        "print(*sorted(name for name in {*sys.modules} - before))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names = ("_absent", "_lists", "_names", "_served")
+    ours = {"fictl", "fictl.compat", PACKAGE, *(f"{PACKAGE}.{name}" for name in names)}
+    assert {*done.stdout.split()} == ours
+
+
 def test_private_names_are_no_business_of_the_list() -> None:
-    with pytest.raises(AttributeError, match="has no attribute '_get_range_buf'"):
+    with pytest.raises(AttributeError, match=r"has no '_get_range_buf'$"):
         _ = flashinfer._get_range_buf
     assert not hasattr(flashinfer.norm, "__wrapped__")

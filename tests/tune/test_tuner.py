@@ -12,7 +12,7 @@ import torch
 
 from fictl.op.tactics import recorded
 from fictl.op.tactics.machine import machine
-from fictl.op.tactics.tuning import tuning
+from fictl.op.tactics.tuning import clear, tuning
 from fictl.tune.tuner import Tuner
 
 Q = torch.randn(5, 64)
@@ -55,6 +55,25 @@ def test_a_key_is_measured_once(answering: Any, stopwatch: Any) -> None:
             answering(Q)
             answering(Q[:, :])
     assert watch.asked == [[0, 1, 2, 3]]
+
+
+def test_an_op_that_is_skipped_keeps_its_default(answering: Any, stopwatch: Any) -> None:
+    watch = stopwatch(FASTER)
+    with tuning(Tuner(timed=watch, skip={"answer"})):
+        assert _last(answering, Q) == 1
+    assert watch.asked == []
+    with tuning(Tuner(timed=watch, skip={"another"})):
+        answering(Q)
+    assert watch.asked == [[0, 1, 2, 3]]
+
+
+def test_what_is_cleared_is_measured_again(answering: Any, stopwatch: Any) -> None:
+    watch = stopwatch()
+    for _ in range(2):
+        with tuning(Tuner(timed=watch)):
+            answering(Q)
+        clear()
+    assert watch.asked == [[0, 1, 2, 3]] * 2
 
 
 def test_again_measures_what_is_known(answering: Any, stopwatch: Any) -> None:

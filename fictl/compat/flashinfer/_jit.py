@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+
 from fictl.compat.flashinfer._errors import MissingJITCacheError
-from fictl.errors import InvalidValue
-from fictl.jit import JitSpec
+from fictl.errors import InvalidValue, NotOnDevice
+from fictl.jit import JitSpec, current_compilation_context
 from fictl.op.folder_specs import folder_specs
 
 __all__ = [
     "MissingJITCacheError",
+    "check_cuda_arch",
     "gen_act_and_mul_module",
+    "logger",
     "sm89_nvcc_flags",
     "sm90a_nvcc_flags",
     "sm100a_nvcc_flags",
@@ -20,6 +24,10 @@ __all__ = [
     "sm120f_nvcc_flags",
     "sm121a_nvcc_flags",
 ]
+
+_OLDEST = (7, 5)
+# fictl's own, by the name that its messages have.
+logger = logging.getLogger("fictl")
 
 
 def _flags(number: str) -> list[str]:
@@ -51,3 +59,16 @@ def gen_act_and_mul_module(act_func_name: str) -> JitSpec:
     spec: JitSpec
     (spec,) = folder_specs(folder)
     return spec
+
+
+def check_cuda_arch() -> None:
+    """Refuse to go on where no GPU here, and no architecture that is set, runs fictl's kernels."""
+    archs = sorted(current_compilation_context.TARGET_CUDA_ARCHS)
+    if not any(
+        (major, int("".join(filter(str.isdigit, minor)))) >= _OLDEST for major, minor in archs
+    ):
+        seen = ", ".join(f"{major}.{minor}" for major, minor in archs) or "none"
+        raise NotOnDevice(
+            f"fictl's kernels need architecture 7.5 or newer; found: {seen}",
+            "FICTL_CUDA_ARCH_LIST names some where there is no GPU",
+        )

@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from fictl.compat.flashinfer._names import VERSION, recorded, spelled, theirs
+from fictl.compat.flashinfer._names import VERSION, below, recorded, spelled, theirs
+from fictl.compat.flashinfer._public import plans
 
 # The first pattern that matches the name or its module.
 _INSTEAD = (
-    (
-        r"tgv_gemm_sm100",
-        "it is for Blackwell GPUs only: mm_bf16 computes the same on every GPU from sm_80 on",
-    ),
     (
         r"cake_\w+|Cake\w+|prims_ts\w*|b12x\w*|B12x\w+|\w*sm1[0-2]\d\w*|nvfp4_attention\w*",
         "it is for Blackwell GPUs only, for which fictl has no kernels",
@@ -58,9 +55,10 @@ def missing(module: str, name: str, here: Iterable[str]) -> str:
     place = theirs(module)
     names = recorded()
     begun = f"module {module!r} has no {name!r}"
-    below = name if place == "." else f"{place}.{name}"
-    if name in names[place] or below in names:
-        return f"{begun}: FlashInfer {VERSION} has it, fictl does not; {_instead(name)}"
+    if name in names.get(place, ()) or below(place, name) in names:
+        why = "" if name in plans() else _instead_of_module(below(place, name))
+        why = why or instead(name)
+        return f"{begun}: FlashInfer {VERSION} has it, fictl does not; {why}"
     elsewhere = [spelled(other) for other in names if name in names[other]]
     if elsewhere:
         return f"{begun}, nor has FlashInfer {VERSION}: there it is in {' and '.join(elsewhere)}"
@@ -68,5 +66,18 @@ def missing(module: str, name: str, here: Iterable[str]) -> str:
     return f"{begun}; did you mean {close[0]!r}?" if close else begun
 
 
-def _instead(name: str) -> str:
+def _instead_of_module(module: str) -> str:
+    """Return what becomes of a module's public names; "" where it has none."""
+    of_names = (plans().get(name) for name in recorded().get(module, ()))
+    reasons = {str(plan) for plan in of_names if plan is not None and plan.reason}
+    if len(reasons) > 1:
+        return "`fictl compat list` says what becomes of each of its names"
+    return next(iter(reasons), "")
+
+
+def instead(name: str) -> str:
+    """Return why a name is not served, when it will be, or what to use."""
+    plan = plans().get(name)
+    if plan is not None and plan.reason:
+        return str(plan)
     return next((text for form, text in _INSTEAD if re.fullmatch(form, name)), _OTHERWISE)

@@ -7,6 +7,7 @@ import re
 
 __all__ = [
     "ceil_div",
+    "get_trtllm_gen_multi_ctas_kv_counter_bytes",
     "last_positive_power_of_2",
     "ln2",
     "log2e",
@@ -36,6 +37,13 @@ def next_positive_power_of_2(x: int) -> int:
 def last_positive_power_of_2(x: int) -> int:
     """Largest power of two that is not above `x`; 0 if `x` is 0 or less."""
     return 1 << (x.bit_length() - 1) if x > 0 else 0
+
+
+def get_trtllm_gen_multi_ctas_kv_counter_bytes(
+    batch_size: int, num_qo_heads: int, sm_count: int
+) -> int:
+    """Bytes of a decode's counters: one of 4 for each head of a request, or each multiprocessor."""
+    return 4 * round_up(max(batch_size * num_qo_heads, sm_count), 8)
 
 
 def version_at_least(version: str, base_version: str) -> bool:

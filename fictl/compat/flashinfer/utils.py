@@ -10,6 +10,7 @@ __getattr__, __dir__ = served(
     "fictl.compat.flashinfer._numbers",
     "fictl.compat.flashinfer._errors",
     "fictl.compat.flashinfer._tensors",
+    "fictl.compat.flashinfer._fp4_tensor",
     "fictl.testing",
     "fictl.op",
 )

@@ -115,6 +115,11 @@ class Tactics:
         self.untuned = None
         self.remembered.clear()
 
+    def forget_all(self) -> None:
+        """Forget all choices of this process."""
+        self._tuned.clear()
+        self.forget()
+
     def run(self, arguments: Mapping[str, Any], tactic: Any) -> Any:
         """Call the function itself with the tactic."""
         bare = [

@@ -16,6 +16,9 @@ class Forgetful(Protocol):
     def forget(self) -> None:
         """Forget the choices for untuned calls."""
 
+    def forget_all(self) -> None:
+        """Forget what was tuned, too."""
+
 
 # Takes an Untuned call; returns the tactic for such calls from now on.
 Tuner: TypeAlias = Callable[[Any], Any]
@@ -35,6 +38,13 @@ def declare(tactics: Forgetful) -> None:
 def is_going_on() -> bool:
     """Return whether any thread of this process tunes."""
     return bool(_running)
+
+
+def clear() -> None:
+    """Forget all choices of this process, so that the next session measures again."""
+    with lock:
+        for tactics in _declared:
+            tactics.forget_all()
 
 
 def tuner() -> Tuner | None:

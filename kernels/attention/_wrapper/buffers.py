@@ -52,6 +52,17 @@ class Buffers:
         self.copy(name, argument, value, non_blocking)
         return buffer
 
+    def get(self, name: str, other: torch.Tensor | None) -> torch.Tensor | None:
+        """Return the buffer of this name; `other` without CUDA graphs."""
+        return self._given.get(name, other)
+
+    def placed(self, name: str, argument: str, value: torch.Tensor) -> torch.Tensor:
+        """Return the buffer of this name, to which the caller has copied `value`."""
+        buffer = self._given[name]
+        assert buffer is not None
+        self._check_room(buffer, name, argument, value)
+        return buffer
+
     def copy_all(self, non_blocking: bool, **values: torch.Tensor) -> None:
         """Copy to the buffers that are called as the arguments."""
         for argument, value in values.items() if self._given else ():
@@ -62,9 +73,14 @@ class Buffers:
         buffer = self._given.get(name)
         if buffer is None or buffer.data_ptr() == value.data_ptr():
             return
+        self._check_room(buffer, name, argument, value)
+        buffer[: len(value)].copy_(value, non_blocking=non_blocking)
+
+    def _check_room(
+        self, buffer: torch.Tensor, name: str, argument: str, value: torch.Tensor
+    ) -> None:
         if len(value) > len(buffer):
             raise ValueError(
                 f"{self._op}: argument '{argument}' has {len(value)} elements; '{name}', which is "
                 f"for CUDA graphs, has room for {len(buffer)}"
             )
-        buffer[: len(value)].copy_(value, non_blocking=non_blocking)

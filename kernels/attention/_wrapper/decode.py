@@ -113,7 +113,36 @@ class DecodeWrapper:
         self._graph = use_cuda_graph
         self._used = ""
         self._q_len = 1
+        self._o_dtype: Dtype | None = None
         self._pages: torch.Tensor | None = None
+
+    def plan_in_place(
+        self,
+        table: PageTable,
+        heads: Heads,
+        dtypes: StatedDtypes,
+        q_len: int,
+        *,
+        non_blocking: bool,
+        **scores: Any,
+    ) -> None:
+        """Plan, and leave the buffers for CUDA graphs as the caller has written them."""
+        if self._graph and self._used and q_len != self._q_len:
+            raise ValueError(
+                f"{self._op}: argument 'q_len_per_req' is {q_len}, and {self._q_len} by the first "
+                "plan() for CUDA graphs: a wrapper has one"
+            )
+        stated = dtypes._replace(o=self._o_dtype)
+        self._plan(
+            table,
+            heads,
+            stated,
+            q_len,
+            is_causal=None,
+            non_blocking=non_blocking,
+            copies=not self._graph,
+            **scores,
+        )
 
     @property
     def is_cuda_graph_enabled(self) -> bool:
@@ -130,6 +159,11 @@ class DecodeWrapper:
         """The word of FlashInfer for what the last plan() chose; before it, for what was asked for."""
         tall = bool(self._used) and self._attention.work.backend == "sm90"
         return "fa3" if tall or self._backend == "fa3" else "fa2"
+
+    @property
+    def _paged_kv_indices_buf(self) -> torch.Tensor | None:
+        """Tensor that run() reads pages from, by FlashInfer's name: SGLang writes there for graphs."""
+        return self._buffers.get("paged_kv_indices_buffer", self._pages)
 
     def reset_workspace_buffer(
         self, float_workspace_buffer: torch.Tensor, int_workspace_buffer: torch.Tensor
@@ -151,6 +185,7 @@ class DecodeWrapper:
         *,
         is_causal: bool | None,
         non_blocking: bool,
+        copies: bool = True,
         **scores: Any,
     ) -> None:
         if is_causal not in (None, q_len > 1):
@@ -162,7 +197,10 @@ class DecodeWrapper:
         self._by_backend[choice.backend].plan(
             work, Indices("indices", table.indices), non_blocking=non_blocking
         )
-        self._used, self._q_len = choice.backend, q_len
+        self._used, self._q_len, self._o_dtype = choice.backend, q_len, dtypes.o
+        if not copies:
+            self._pages = self._buffers.placed("paged_kv_indices_buffer", "indices", table.indices)
+            return
         if self._graph:
             for name, value in (("indptr", table.indptr), ("last_page_len", table.last_page_len)):
                 self._buffers.copy(f"paged_kv_{name}_buffer", name, value, non_blocking)

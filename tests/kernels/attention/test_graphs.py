@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 from typing import Any
 
 import pytest
 import torch
 
+from fictl.kernels.attention._fast_decode_plan import fast_decode_plan
 from fictl.kernels.attention.decode.op import (
     BatchDecodeWithPagedKVCacheWrapper,
     CUDAGraphBatchDecodeWithPagedKVCacheWrapper,
@@ -87,6 +89,32 @@ def test_decoding(group: int, by_subclass: bool, random: Random) -> None:
         graph = graph or _captured(lambda: made.run(q, cache, out=out, lse=lse, return_lse=True))
         graph.replay()
         assert_attends((out, lse), batch.expected(causal=True), kv_lens)
+
+
+def test_decoding_follows_plans_that_copy_nothing(random: Random) -> None:
+    """As engines do: their own copies, then fast_decode_plan with lengths on the host."""
+    shape = _shape(8)
+    buffers = (_ints(REQUESTS + 1), _ints(PAGES), _ints(REQUESTS))
+    wrapper: Any = BatchDecodeWithPagedKVCacheWrapper(
+        workspace("cuda"), "NHD", True, True, *buffers
+    )
+    cache, graph = _cache(shape), None
+    q = torch.zeros(REQUESTS, shape.heads, shape.dim, dtype=shape.dtype, device="cuda")
+    out, lse = torch.empty_like(q), torch.empty(REQUESTS, shape.heads, device="cuda")
+    plan: Any = wrapper.plan
+    for seed, kv_lens in enumerate(_decode_lengths(random)):
+        batch = Batch([1] * REQUESTS, kv_lens, shape, "cuda", seed)
+        q.copy_(batch.q)
+        cache[: len(batch.cache())].copy_(batch.cache())
+        indptr, indices, last = batch.page_table()
+        for buffer, value in zip(buffers, (indptr, indices, last), strict=True):
+            buffer[: len(value)].copy_(value)
+        sizes = (shape.heads, shape.kv_heads, shape.dim, shape.page_size)
+        plan(indptr.cpu(), indices, last.cpu(), *sizes, q_data_type=shape.dtype)
+        graph = graph or _captured(lambda: wrapper.run(q, cache, out=out, lse=lse, return_lse=True))
+        graph.replay()
+        assert_attends((out, lse), batch.expected(causal=True), kv_lens)
+        plan = partial(fast_decode_plan, wrapper)
 
 
 def _prefill_lengths(random: Random) -> list[tuple[list[int], list[int]]]:

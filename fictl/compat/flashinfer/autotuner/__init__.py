@@ -2,4 +2,6 @@
 
 from fictl.compat.flashinfer._served import served
 
-__getattr__, __dir__ = served(__name__, "fictl.compat.flashinfer._autotune")
+__getattr__, __dir__ = served(
+    __name__, "fictl.compat.flashinfer._autotune", "fictl.compat.flashinfer._tuner"
+)

@@ -1,0 +1,5 @@
+"""flashinfer.comm, as far as fictl has it."""
+
+from fictl.compat.flashinfer._served import served
+
+__getattr__, __dir__ = served(__name__, "fictl.compat.flashinfer._comm")
