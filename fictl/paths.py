@@ -119,13 +119,14 @@ def on_network(path: Path, mounts: str | None = None) -> bool:
     return kind.startswith(_NETWORK)
 
 
-def same_packages() -> dict[str, str]:
-    """Return variables with which a child Python imports the same packages as this one.
+# A Python does not import from its working directory, where anybody's file may be named as a module.
+SAFE_PATH = {"PYTHONSAFEPATH": "1"}
 
-    The child does not import from its working directory, where a folder may be named as one.
-    """
+
+def same_packages() -> dict[str, str]:
+    """Return variables with which a child Python imports the same packages as this one."""
     path = os.pathsep.join([str(PACKAGE.parent), *filter(None, sys.path)])
-    return {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+    return {"PYTHONPATH": path, **SAFE_PATH}
 
 
 def write_atomic(path: Path, text: str) -> None:

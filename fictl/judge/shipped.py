@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from fictl.errors import FictlError
 from fictl.log import logger
 
 
-@cache
 def build_shipped(device: str) -> None:
-    """Build the emulated device's runtime, once; a solution that cannot have it says why."""
+    """Build the emulated device's runtime, if it is not there; a solution without it says why."""
     if device != "emu":
         return
     from fictl.jit.emulation import build_runtime

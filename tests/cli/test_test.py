@@ -121,6 +121,7 @@ def test_json_is_one_document_without_the_words_of_pytest(fictl, repo: Path, ask
             "skipped": {"needs a GPU": 1},
             "seconds": 1.23,
             "device": "cuda",
+            "gpus": "",
             "schedules": [],
         },
         "error": None,

@@ -27,6 +27,7 @@ _CALLS = (
     "remove-op twice --dry-run",
     "list",
     "farm check local",
+    "compat list rope",
     "farm init --dry-run",
     "farm status",
     "farm up --dry-run",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -187,3 +188,20 @@ def test_a_request_names_its_files_by_content() -> None:
     request = EvaluateWorkload("{}", {"blob/x": Blob("0" * 64, 3)})
     kinds = {EvaluateWorkload.__name__: EvaluateWorkload}
     assert of_kind(kinds, json.loads(to_line(request))) == request
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="PYTHONSAFEPATH is of Python 3.11")
+@pytest.mark.parametrize("launch", [(), ("env",)], ids=["here", "far"])
+@pytest.mark.parametrize("python", ["", sys.executable], ids=["this Python", "another"])
+def test_a_worker_imports_nothing_from_its_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launch: tuple[str, ...], python: str
+) -> None:
+    """A dataset of a stranger may be that folder."""
+    for name in ("types", "json", "torch"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('mine')")
+    monkeypatch.chdir(tmp_path)
+    connection = Connection(Place("p", launch=launch, python=python))
+    try:
+        assert connection.greet(Greeting("cpu")).fictl == VERSION
+    finally:
+        connection.end()

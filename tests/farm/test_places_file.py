@@ -131,12 +131,13 @@ def test_a_wrong_file_is_refused_in_words(tmp_path: Path, text: str, message: st
 
 def test_the_command_line_of_a_place() -> None:
     worker = ("/py", "-m", "fictl.farm.worker")
+    safe = "PYTHONSAFEPATH=1"
     gpu = {"CUDA_VISIBLE_DEVICES": "0"}
     srun = Place("a", gpu, launch=("srun", "-n1"), python="/py")
-    assert argv_of(srun) == ("srun", "-n1", "env", "CUDA_VISIBLE_DEVICES=0", *worker)
+    assert argv_of(srun) == ("srun", "-n1", "env", safe, "CUDA_VISIBLE_DEVICES=0", *worker)
     ssh = Place("a", {"X": "a b"}, launch=("/usr/bin/ssh", "h"), python="/py")
     # A shell of the other machine splits it again.
-    assert argv_of(ssh) == ("/usr/bin/ssh", "h", "env 'X=a b' /py -m fictl.farm.worker")
+    assert argv_of(ssh) == ("/usr/bin/ssh", "h", f"env {safe} 'X=a b' /py -m fictl.farm.worker")
     shell = Place("a", launch=("sh", "-c", "cd /x && {worker}"), python="/py")
-    assert argv_of(shell) == ("sh", "-c", "cd /x && /py -m fictl.farm.worker")
+    assert argv_of(shell) == ("sh", "-c", f"cd /x && env {safe} /py -m fictl.farm.worker")
     assert argv_of(Place("a", python="/py")) == worker

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 from fictl.child.local_process import LocalProcess
 from fictl.child.lost import not_started
+from fictl.paths import SAFE_PATH
 
 if TYPE_CHECKING:
     from fictl.farm.place import Place
@@ -23,9 +24,8 @@ _SPLIT_AGAIN = ("ssh",)
 
 def start(place: Place, variables: Mapping[str, str], words: IO[bytes]) -> LocalProcess:
     try:
-        return LocalProcess(
-            argv_of(place), variables, err=words, same=place.is_here and not place.python
-        )
+        same = place.is_here and not place.python
+        return LocalProcess(argv_of(place), {**SAFE_PATH, **variables}, err=words, same=same)
     except FileNotFoundError as error:
         raise not_started("exit code 127", f"there is no {error.filename}") from None
     except PermissionError as error:
@@ -37,10 +37,14 @@ def argv_of(place: Place) -> tuple[str, ...]:
     worker = (place.python or sys.executable, "-m", WORKER)
     if place.is_here:
         return worker
-    pairs = [f"{name}={value}" for name, value in place.variables.items()]
-    inner = ("env", *pairs, *worker) if pairs else worker
+    inner = ("env", *pairs({**SAFE_PATH, **place.variables}), *worker)
     if any(PLACEHOLDER in word for word in place.launch):
         return tuple(word.replace(PLACEHOLDER, shlex.join(inner)) for word in place.launch)
     if os.path.basename(place.launch[0]) in _SPLIT_AGAIN:
         return (*place.launch, shlex.join(inner))
     return (*place.launch, *inner)
+
+
+def pairs(variables: Mapping[str, str]) -> list[str]:
+    """Return variables as the arguments of `env`."""
+    return [f"{name}={value}" for name, value in variables.items()]

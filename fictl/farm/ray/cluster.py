@@ -18,7 +18,7 @@ from fictl.child.family import Member, descendants, member
 from fictl.errors import FictlError, SetupError, UsageError, shown
 from fictl.farm.blobs import farm_folder
 from fictl.farm.ray.needs import SCHEME
-from fictl.paths import FARM, cache_root
+from fictl.paths import FARM, cache_root, same_packages
 from fictl.quantity import counted
 from fictl.removal import remove
 from fictl.user_file import read_text
@@ -110,6 +110,7 @@ def _first_line(argv: Sequence[str]) -> str:
     """Start a supervisor, which leaves this process's family; return what it prints."""
     with subprocess.Popen(
         argv,
+        env={**os.environ, **same_packages()},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -13,7 +13,8 @@ from typing import Any
 
 from fictl.child.local_process import LocalProcess
 from fictl.child.session import Gone, Late
-from fictl.farm.engine.command import WORKER
+from fictl.farm.engine.command import WORKER, pairs
+from fictl.paths import SAFE_PATH
 
 _PART = 1 << 18
 OUT, ERR = "o", "e"
@@ -32,13 +33,16 @@ class Holder:
         spec: dict[str, Any] = json.loads(document)
         unset = [word for name in _inherited() for word in ("-u", name)]
         worker = (spec["python"] or sys.executable, "-m", WORKER)
-        pairs = [f"{name}={value}" for name, value in spec["variables"].items()]
+        variables = pairs({**SAFE_PATH, **spec["variables"]})
         self._out, out = os.pipe()
         self._err, err = os.pipe()
         self._poll = select.poll()
         with os.fdopen(out, "wb") as out_end, os.fdopen(err, "wb") as err_end:
             self._process = LocalProcess(
-                ("env", *unset, *pairs, *worker), out=out_end, err=err_end, same=not spec["python"]
+                ("env", *unset, *variables, *worker),
+                out=out_end,
+                err=err_end,
+                same=not spec["python"],
             )
         for handle in (self._out, self._err):
             self._poll.register(handle, select.POLLIN)

@@ -251,7 +251,9 @@ def test_a_folder_that_is_none_is_refused(fictl, tmp_path: Path) -> None:
 def test_a_fault_of_the_judge_is_the_environments(
     fictl, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def evaluate(self: FakeEvaluator, job: EvaluationJob, workload: Workload) -> Evaluation:
+    def evaluate(
+        self: FakeEvaluator, job: EvaluationJob, workload: Workload, waits: bool = False
+    ) -> Evaluation:
         raise JudgeFault("no space left", "free some")
 
     monkeypatch.setattr(FakeEvaluator, "evaluate", evaluate)
@@ -266,7 +268,9 @@ def test_a_fault_of_the_judge_is_the_environments(
 def test_what_could_not_be_evaluated_is_said(
     fictl, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def evaluate(self: FakeEvaluator, job: EvaluationJob, workload: Workload) -> Evaluation:
+    def evaluate(
+        self: FakeEvaluator, job: EvaluationJob, workload: Workload, waits: bool = False
+    ) -> Evaluation:
         raise UsageError("the blob is not there")
 
     monkeypatch.setattr(FakeEvaluator, "evaluate", evaluate)
