@@ -77,7 +77,7 @@ class SolutionTrial:
         process.extend(config.timeout_seconds + more)
         seconds = self._warm_up(picks)
         process.extend(config.timeout_seconds)
-        plan = TimingPlan.of(seconds, config.iterations, config.num_trials)
+        plan = TimingPlan.of(seconds, config.iterations, config.num_trials, config.device)
         self._outcome.facts |= {"iterations": plan.count, "trials": plan.trials}
         return plan
 
@@ -88,7 +88,8 @@ class SolutionTrial:
         wanted = max(1, self.config.warmup_runs)
         first = min(_FIRST_WARM_UPS, wanted)
         fastest = self._fastest_turn(first, picks)
-        left = TimingPlan.of(fastest, wanted - first, 1).count if wanted > first else 0
+        more = TimingPlan.of(fastest, wanted - first, 1, self.config.device)
+        left = more.count if wanted > first else 0
         return min(fastest, self._fastest_turn(left, 1)) if left else fastest
 
     def _fastest_turn(self, count: int, picks: int) -> float:
@@ -136,7 +137,8 @@ class SolutionTrial:
     def _call_times(self, plan: TimingPlan, picks: int) -> list[CallTime]:
         """Time each trial; a trial that other work on the machine disturbed is repeated."""
         times: list[CallTime] = []
-        most = plan.trials + _MOST_REPEATED_TRIALS
+        repeated = 0 if self.config.device == "emu" else _MOST_REPEATED_TRIALS
+        most = plan.trials + repeated
         while len(_calm(times)) < plan.trials and len(times) < most:
             with self.spent.on(OVERHEAD), self.process.sandboxed.held():
                 overhead = self.reference.baseline.overhead(self.style)
@@ -180,7 +182,7 @@ class SolutionTrial:
 
 
 def baseline_plan(opened: Opened, config: EvalConfig) -> TimingPlan:
-    return TimingPlan.of(opened.seconds, config.iterations, config.num_trials)
+    return TimingPlan.of(opened.seconds, config.iterations, config.num_trials, config.device)
 
 
 def _calm(times: Sequence[CallTime]) -> list[CallTime]:

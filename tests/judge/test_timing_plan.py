@@ -18,4 +18,10 @@ from fictl.judge.timing_plan import TimingPlan
     ],
 )
 def test_what_is_slow_is_timed_less_often(seconds: float, plan: TimingPlan) -> None:
-    assert TimingPlan.of(seconds, 50, 3) == plan
+    assert TimingPlan.of(seconds, 50, 3, "cpu") == plan
+
+
+@pytest.mark.parametrize(("seconds", "count"), [(1e-3, 50), (0.05, 4), (0.5, 1)])
+def test_emulated_calls_are_few(seconds: float, count: int) -> None:
+    """Their times say nothing of a GPU."""
+    assert TimingPlan.of(seconds, 50, 3, "emu").count == count
