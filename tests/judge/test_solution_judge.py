@@ -300,7 +300,7 @@ def _kept(path: str) -> Workload:
     return Workload.model_validate({"axes": {"m": 16}, "uuid": "w", "inputs": inputs})
 
 
-_ON_ONE_CORE = """
+_ON_ONE_CORE = r"""
 import os, sys
 os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
 sys.path.insert(0, {folder!r})
