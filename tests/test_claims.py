@@ -38,7 +38,9 @@ OTHERS = {
     "ncu": {"--clock-control"},
     "compute-sanitizer": {"--padding"},
     "ld": {"--no-undefined"},
+    "vllm": {"--attention-config", "--attention-backend", "--no-enable-flashinfer-autotune"},
     "flashinfer-bench": {"--local"},
+    "sglang": {"--disable-cuda-graph"},
 }
 # FlashInfer's benchmark, which docs/measuring.md translates option by option.
 TRANSLATED = {"measuring.md": re.compile(r"--[a-z]+(?:_[a-z]+)+|--routine|--backends|--testlist")}

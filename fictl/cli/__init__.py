@@ -130,6 +130,8 @@ def _said(error: Exception) -> FictlError | None:
         return of_os(error)
     if isinstance(error, RecursionError):
         return UsageError("something that was given is nested too deeply", "nest it less")
+    if isinstance(error, ValueError) and "embedded null" in str(error):
+        return UsageError("a name of a file has a null character in it", "leave it out")
     if isinstance(error, MemoryError):
         return SetupError("there is not enough memory for this", "ask for less, or end other work")
     return None

@@ -11,6 +11,7 @@ import typer
 from fictl import settings
 from fictl.cli import console
 from fictl.cli.options import DryRun, Json
+from fictl.cli.outputs import writes_file
 from fictl.errors import UsageError
 from fictl.paths import friendly
 
@@ -22,7 +23,13 @@ EXAMPLES = {
 
 def command(
     out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="File to write; an existing one is kept.")
+        Path,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="File to write; an existing one is kept.",
+            callback=writes_file,
+        ),
     ] = Path("places.toml"),
     ssh: Annotated[
         str,
@@ -49,13 +56,13 @@ def command(
     from fictl.farm.first_file import first_file
     from fictl.user_file import write_text
 
+    if os.path.lexists(out):
+        raise UsageError(f"{friendly(out)} exists", "name another file with --out")
     hosts = [name.strip() for name in ssh.split(",") if name.strip()]
     text = first_file(hosts, ray=ray)
     if dry_run:
         console.show(console.Result({"file": str(out), "text": text}, text.rstrip("\n")))
         return
-    if os.path.lexists(out):
-        raise UsageError(f"{friendly(out)} exists", "name another file with --out")
     write_text("--out", out, text)
     hint = f"fictl farm check {out if '/' in str(out) else f'./{out}'}"
     words = f"wrote {friendly(out)} · next: {hint}, then {settings.PLACES.name}={out.absolute()}"

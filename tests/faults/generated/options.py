@@ -73,6 +73,8 @@ _CALLS = {
     "farm init": "--dry-run",
     "farm up": "--dry-run",
     "farm down": "--dry-run",
+    "compat list": "rope",
+    "compat wheel": "--dry-run",
 }
 # They take seconds, or run others: their options are the others', or none.
 _LEFT_OUT = {"doctor", "demo"}
