@@ -94,7 +94,7 @@ def traces() -> Iterator[Row]:
 def evaluated() -> Iterator[Row]:
     pair, builds = evaluations.small_op()
     yield row("evaluation of a small op, built", "import torch", pair, 2.0)
-    yield Row("builds of equal sources", "one", pair.ours, pair.ours, builds, 1.0)
+    yield Row(f"{builds} build of equal sources", "one", pair.ours, pair.ours, builds, 1.0)
 
 
 def kept_solutions() -> Iterator[Row]:
