@@ -34,7 +34,15 @@ class Batch(Generic[W]):
         if self.left <= 0:
             return None
         self.left -= 1
-        return next(self._works, None)
+        work = next(self._works, None)
+        if work is None or not self.left:
+            self.end()
+        return work
+
+    def end(self) -> None:
+        """Have no more, and close the file that they are read from."""
+        self.left = 0
+        self._works = iter(())
 
 
 @dataclass(frozen=True)
@@ -158,7 +166,8 @@ class TaskQueue(Generic[W]):
             returned = [task for task in tasks if task.batch is batch]
             self._returned = [task for task in self._returned if task.batch is not batch]
             self._put_off = [task for task in self._put_off if task.batch is not batch]
-            count, batch.left = batch.left + len(returned), 0
+            count = batch.left + len(returned)
+            batch.end()
             self._ended(batch.kind, count)
         return count
 
@@ -250,7 +259,6 @@ class TaskQueue(Generic[W]):
         if batch in self._begun:
             self._begun.remove(batch)
         if expected:  # There were fewer than were counted, as in a file that was changed.
-            batch.left = 0
             self._ended(batch.kind, expected)
         return None
 

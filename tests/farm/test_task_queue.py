@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+
+import pytest
 
 from fictl.farm.place import Place
 from fictl.farm.task_queue import Batch, Task, TaskQueue
@@ -220,3 +223,28 @@ def test_tasks_that_wait_for_builds_are_neither_lost_nor_doubled() -> None:
     for thread in threads:
         thread.join()
     assert sorted(done) == sorted(f"{name}{number}" for name in "abcdefgh" for number in (1, 2, 3))
+
+
+def _two_tasks(closed: list[bool]) -> Iterator[str]:
+    try:
+        yield from ("a", "b")
+    finally:
+        closed.append(True)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3], ids=["fewer than there are", "all", "more"])
+def test_what_tasks_are_read_from_is_closed_with_the_last(count: int) -> None:
+    closed: list[bool] = []
+    one = Batch(_two_tasks(closed), count)
+    while one.next() is not None:
+        pass
+    assert (one.left, closed) == (0, [True])
+
+
+def test_what_tasks_are_read_from_is_closed_if_they_are_dropped() -> None:
+    closed: list[bool] = []
+    one = Batch(_two_tasks(closed), 2)
+    queue = queue_of(one)
+    assert queue.take("a") is not None
+    assert queue.drop(one) == 1
+    assert closed == [True]
