@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from fictl import settings
 from fictl.cli import console
-from fictl.cli.late_bar import LateBar
+from fictl.cli.places_bar import PlacesBar
 from fictl.errors import UsageError
 from fictl.farm.spread.observer import SpreadObserver
 from fictl.quantity import counted
@@ -114,34 +113,11 @@ def _given(context: typer.Context, left_out: Collection[str]) -> Iterator[str]:
             yield from (parameter.opts[0], str(one))
 
 
-class _Progress(SpreadObserver):
+class _Progress(PlacesBar, SpreadObserver):
     """A bar on a terminal, a line a job on a pipe."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
-        self._bar = LateBar()
-        self._places = ""
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._bar.__exit__(kind, error, trace)
 
     def done(self, result: CommandResult, done: int, total: int) -> None:
         if self._bar.on_terminal:
             self._bar.update(done, total, f"{result.job.name} at {result.place}{self._places}")
         elif not self._quiet:
             console.note(f"{done}/{total}  {result.job.name}  at {result.place}")
-
-    def places(self, busy: int, left: int, total: int) -> None:
-        lost = f", {total - left} lost" if left < total else ""
-        self._places = f"  {busy} of {counted(total, 'place')} busy{lost}"
-
-    def note(self, text: str) -> None:
-        console.note(text)

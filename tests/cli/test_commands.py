@@ -1,4 +1,4 @@
-"""What is declared of commands, and what each tells of itself: lines, sections, values, examples."""
+"""Declarations of commands, and the help of each: lines, sections, values, examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is imported to run one command, to show help, to complete a word: that, and no other command."""
+"""Modules that are imported to run one command, to show help, to complete a word: no other command's."""
 
 from __future__ import annotations
 

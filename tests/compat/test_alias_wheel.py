@@ -62,7 +62,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What stands for FlashInfer itself."""
+    """Make a wheel that stands for FlashInfer itself."""
     info = "flashinfer_python-0.7.2.dist-info"
     texts = {
         "flashinfer/__init__.py": "__version__ = 'theirs'\n",

@@ -35,7 +35,7 @@ WORDS = f"FlashInfer {VERSION} has it, fictl does not; "
 
 
 def had_by_import(name: str) -> Any:
-    """What `from … import …` gives, or the error."""
+    """Return the result of `from … import …`, or its error."""
     module, _, last = name.rpartition(".")
     space: dict[str, Any] = {}
     try:

@@ -1,4 +1,4 @@
-"""What took long is begun first, as far as results tell."""
+"""Evaluations that took long are begun first, as far as results tell."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Habits:
 
 @dataclass
 class Found:
-    """What a simulation has come to. `results` counts each key; it is the only thing that grows."""
+    """The outcome of a simulation. `results` counts each key; it is the only thing that grows."""
 
     results: bytearray
     blamed: list[int] = field(default_factory=list)

@@ -27,7 +27,7 @@ def batch(words: str, kind: str = "", count: int = 0) -> Batch[str]:
 
 
 def works(queue: TaskQueue[str], place: str, count: int = 100) -> list[str]:
-    """What the place does alone."""
+    """Have the place do all it gets, alone; return the work."""
     done = []
     while len(done) < count and (task := queue.take(place)) is not None:
         done.append(task.work)

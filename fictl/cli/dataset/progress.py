@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
 from fictl.cli import console
-from fictl.cli.late_bar import LateBar
+from fictl.cli.places_bar import PlacesBar
 from fictl.dataset.run_observer import RunObserver
 from fictl.dataset.run_outcome import RunOutcome
 from fictl.quantity import counted
 
 
-class RunProgress(RunObserver):
-    """`quiet` says notes only."""
-
-    def __init__(self, quiet: bool = False) -> None:
-        self._quiet = quiet
-        self._bar = LateBar()
-        self._places = ""
-
-    def __enter__(self) -> RunProgress:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._bar.__exit__(kind, error, trace)
+class RunProgress(PlacesBar, RunObserver):
+    """A bar with the last result on a terminal, a line a result on a pipe; one place alone is not named."""
 
     def planned(self, total: int, jobs: int, skipped: int) -> None:
         if not self._quiet:
@@ -49,11 +31,8 @@ class RunProgress(RunObserver):
             console.note(f"{done}/{total}  {_line(outcome)}{at}")
 
     def places(self, busy: int, left: int, total: int) -> None:
-        lost = f", {total - left} lost" if left < total else ""
-        self._places = f"  {busy} of {counted(total, 'place')} busy{lost}" if total > 1 else ""
-
-    def note(self, text: str) -> None:
-        console.note(text)
+        if total > 1:
+            super().places(busy, left, total)
 
 
 def _line(outcome: RunOutcome) -> str:

@@ -1,4 +1,4 @@
-"""What a place knows of builds: which solutions wait for which, without starting each of them."""
+"""Solutions that wait for a build are put off without a start."""
 
 from __future__ import annotations
 
