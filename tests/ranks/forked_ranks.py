@@ -74,6 +74,13 @@ CASES: dict[str, tuple[int, Callable[[int], None]]] = {
 ENDING = ("another", "killed", "server_killed", "own_error")
 
 
+def outlast(store: Any, here: Rank) -> None:
+    """Keep the store until every rank has its error: one that is still starting reads from it."""
+    store.set(f"over/{here.rank}", "1")
+    if here.rank == 0:
+        store.wait([f"over/{rank}" for rank in here.others])
+
+
 def say(case: str, rank: int, text: object) -> None:
     first = str(text).splitlines()[0]
     os.write(1, f"{case} {rank} {first}\n".encode())
@@ -89,6 +96,8 @@ def run(case: str, here: Rank, port: int) -> None:
             CASES[case][1](here.rank)
         except RuntimeError as error:
             say(case, here.rank, witness.explain(error) or f"not explained: {error}")
+            if case == "own_error":
+                outlast(store, here)
             os._exit(1)
 
 
