@@ -133,7 +133,7 @@ def _shape(variant: Variant, random: Random, many: bool) -> Shape:
 def _scores(variant: Variant, random: Random) -> dict[str, Any]:
     plan: dict[str, Any] = {}
     if variant.soft_cap:
-        plan["logits_soft_cap"] = random.choice((0.5, 5.0, 30.0))
+        plan["logits_soft_cap"] = random.choice((0.5, 5.0, 30.0, 90.0))
     if variant.alibi:
         plan["pos_encoding_mode"] = "ALIBI"
     if random.random() < 0.5:

@@ -26,8 +26,8 @@ PAGED = (
     Variant("bf16-192-128", Shape(192, dim_v=128), rows=128),
 )
 RAGGED = (
-    Variant("f16-128-cap", Shape(128, dtype=HALF), rows=128, soft_cap=True),
-    Variant("bf16-64", Shape(64), rows=128),
+    Variant("bf16-128-cap", Shape(128), rows=128, soft_cap=True),
+    Variant("f16-64", Shape(64, dtype=HALF), rows=128),
     Variant("bf16-256", Shape(256), rows=64),
 )
 TIMES = 3

@@ -14,6 +14,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include <type_traits>
+
 #include <fictl/device/functions.cuh>
 
 namespace fictl::attention {
@@ -205,6 +207,14 @@ template <typename Variant>
 constexpr bool scales_rows = false;
 template <typename... Others>
 constexpr bool scales_rows<All<HeadScales, Others...>> = !(Others::kTransforms || ... || false);
+
+// True of a variant that changes logits by the soft cap alone: they are within a bound then.
+template <typename Variant>
+constexpr bool caps_alone = false;
+template <typename... Parts>
+constexpr bool caps_alone<All<Parts...>> =
+    (std::is_same_v<Parts, SoftCap> || ... || false) &&
+    ((std::is_same_v<Parts, SoftCap> || !Parts::kTransforms) && ...);
 
 // The masks of a variant that words() does not cover: whether there are any, and what they say.
 template <typename Variant>

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #include <cuda_runtime.h>
 
@@ -34,6 +36,22 @@ __host__ __device__ inline float fast_exp2(float x) {
 #endif
 }
 __host__ __device__ inline double fast_exp2(double x) { return exp2(x); }
+
+// 2^x by multiplications and additions alone, to 1e-4 of the result, for |x| of 126 at most; NaN
+// stays NaN. For kernels that keep the unit for special functions busy with others.
+__host__ __device__ inline float polynomial_exp2(float x) {
+  constexpr float kRounds = 12582912.0f;  // 1.5 * 2^23: a sum with it ends at the binary point
+  const float shifted = x + kRounds;
+  const float rest = x - (shifted - kRounds);  // -0.5 to 0.5
+  const float power =
+      fmaf(fmaf(fmaf(0.0551717021f, rest, 0.2426112f), rest, 0.693260968f), rest, 0.999928057f);
+  uint32_t bits;  // whose lowest ones are the whole part
+  memcpy(&bits, &shifted, sizeof(bits));
+  bits = (bits << 23) + 0x3f800000u;
+  float factor;
+  memcpy(&factor, &bits, sizeof(bits));
+  return power * factor;
+}
 
 // In fp32 by the instruction for inverses, to two of the last places.
 __host__ __device__ inline float fast_divide(float x, float y) {

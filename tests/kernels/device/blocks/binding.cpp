@@ -9,6 +9,7 @@ void matrices(const Launch& launch, View out, View rows, bool transposed);
 void product(const Launch& launch, View out, View a, View b, bool b_along_n);
 void softmax(const Launch& launch, View out, View lse, View scores, View values, int64_t parts);
 void tanh(const Launch& launch, View out, View x);
+void polynomial_exp2(const Launch& launch, View out, View x);
 void put(const Launch& launch, View out, View from);
 }  // namespace blocks
 
@@ -36,6 +37,10 @@ void softmax(View out, View lse, View scores, View values, int64_t parts) {
 
 void fast_tanh(View out, View x) { fictl::call(__func__, out, blocks::tanh, out, x); }
 
+void polynomial_exp2(View out, View x) {
+  fictl::call(__func__, out, blocks::polynomial_exp2, out, x);
+}
+
 void put(View out, View from) { fictl::call(__func__, out, blocks::put, out, from); }
 
 }  // namespace
@@ -46,4 +51,5 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(matrices, matrices);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(product, product);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(softmax, softmax);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(fast_tanh, fast_tanh);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(polynomial_exp2, polynomial_exp2);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(put, put);

@@ -1,4 +1,4 @@
-// What softmax.cuh does with the scores of a row, fast_tanh of functions.cuh, and put.cuh.
+// What softmax.cuh does with the scores of a row, functions of functions.cuh, and put.cuh.
 #include <binding/launch.h>
 
 #include <fictl/device/functions.cuh>
@@ -63,6 +63,10 @@ __global__ void TanhKernel(const F* x, F* out) {
   out[threadIdx.x] = device::fast_tanh(x[threadIdx.x]);
 }
 
+__global__ void PolynomialExp2Kernel(const float* x, float* out) {
+  out[threadIdx.x] = device::polynomial_exp2(x[threadIdx.x]);
+}
+
 device::LaunchConfig one_block(const Launch& launch, int64_t threads) {
   device::LaunchConfig config;
   config.grid = dim3(1);
@@ -89,6 +93,11 @@ void tanh(const Launch& launch, View out, View x) {
     CUDA_CHECK(launch,
                device::launch<TanhKernel<float>>(config, x.data<const float>(), out.data<float>()));
   }
+}
+
+void polynomial_exp2(const Launch& launch, View out, View x) {
+  CUDA_CHECK(launch, device::launch<PolynomialExp2Kernel>(
+                         one_block(launch, x.numel()), x.data<const float>(), out.data<float>()));
 }
 
 void put(const Launch& launch, View out, View from) {

@@ -10,6 +10,8 @@
 // Stages are from the last to the first: the borders of causality and of lengths come first.
 #pragma once
 
+#include <type_traits>
+
 #include <fictl/attention/epilogue.cuh>
 #include <fictl/attention/sm90/mask.cuh>
 #include <fictl/attention/sm90/products.cuh>
@@ -204,15 +206,48 @@ class Consumer {
                                          const Work& work, int first, bool masks) {
     using Variant = typename Config::Variant;
     constexpr bool kTransforms = Variant::kTransforms && !scales_rows<Variant>;
+    const auto mask = [&] {
+      if (masks) mask_borders(scores, problem_, work, rows_, first);
+      words.mask(scores);
+      if constexpr (masks_singly<Variant>) mask_singly(scores, problem_, work, rows_, first);
+    };
+    if constexpr (caps_alone<Variant>) {
+      soften_capped(scores, softmax, factors, masks, mask);
+      return;
+    }
     if constexpr (kTransforms) transform(scores, problem_, work, rows_, first);
-    if (masks) mask_borders(scores, problem_, work, rows_, first);
-    words.mask(scores);
-    if constexpr (masks_singly<Variant>) mask_singly(scores, problem_, work, rows_, first);
+    mask();
     if constexpr (scales_rows<Variant>) {
       softmax.template weigh<Products<Tile>::kWeightBits>(scores, row_scales_, factors);
     } else {
       const float scale = kTransforms ? 1.0f : problem_.scale * kLog2E;
       softmax.template weigh<Products<Tile>::kWeightBits>(scores, {scale, scale}, factors);
+    }
+  }
+
+  // The same where a soft cap is all that changes logits. Where bf16 holds the weights of all that
+  // it leaves, no maximum is looked for: what makes a score and its exponential then run side by
+  // side.
+  template <typename Mask>
+  __device__ __forceinline__ void soften_capped(float (&scores)[Tile::kKeys / 2],
+                                                RowSoftmax& softmax, Factors& factors, bool masks,
+                                                Mask mask) {
+    using Variant = typename Config::Variant;
+    const float scale = problem_.scale * problem_.variant.inverse;
+    const float bound = problem_.variant.cap * kLog2E;
+    const auto bend = [&](float score) { return device::approximate_tanh(score * scale); };
+    const bool is_bounded = std::is_same_v<typename Tile::Q, __nv_bfloat16> && bound <= kBound;
+    if (is_bounded && !masks && !Variant::kMasks) {
+      softmax.template weigh_bounded<false>(scores, bound, factors, bend);
+      return;
+    }
+#pragma unroll
+    for (float& score : scores) score = bend(score);
+    mask();
+    if (is_bounded) {
+      softmax.template weigh_bounded<true>(scores, bound, factors, [](float bent) { return bent; });
+    } else {
+      softmax.template weigh<Products<Tile>::kWeightBits>(scores, {bound, bound}, factors);
     }
   }
 

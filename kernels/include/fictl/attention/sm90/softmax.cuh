@@ -19,6 +19,9 @@ using Factors = float[2];
 // by so much.
 constexpr float kSlack = 8.0f;
 
+// The greatest base-2 logit whose weights bf16, and sums of them fp32, hold without a maximum.
+constexpr float kBound = 80.0f;
+
 class RowSoftmax {
  public:
   // Makes weights of scores. `scales`: of each row's scores, to base-2 logarithms. The greatest
@@ -38,6 +41,32 @@ class RowSoftmax {
         for (int i = 0; i < 2; ++i) {
           float& score = scores[4 * j + 2 * half + i];
           score = device::fast_exp2(fmaf(score, scale, -most));
+          sum += score;
+        }
+      }
+      states_[half].sum += sum;
+    }
+  }
+
+  // The same of scores whose logits have a bound that weights hold: they need no maximum, and no
+  // factors. `bend(score)` is the logit over `scale`. If no score is masked, half of the
+  // exponentials leave the unit for special functions, which bending keeps busy, to that for
+  // multiplications.
+  template <bool kMasked, int kCount, typename Bend>
+  __device__ __forceinline__ void weigh_bounded(float (&scores)[kCount], float scale,
+                                                Factors& factors, Bend bend) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      factors[half] = 1.0f;
+      states_[half].max = 0.0f;
+      float sum = 0.0f;
+#pragma unroll
+      for (int j = 0; j < kCount / 4; ++j) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          float& score = scores[4 * j + 2 * half + i];
+          const float logit = bend(score) * scale;
+          score = !kMasked && i == 1 ? device::polynomial_exp2(logit) : device::fast_exp2(logit);
           sum += score;
         }
       }
