@@ -142,24 +142,30 @@ class Consumer {
       soften(products.scores, softmax, factors, words, work, first, masks);
     };
 
+    const auto load_words = [&](int stage) {
+      words.load(problem_, work, rows_, stages.first<Tile>(stage));
+    };
+
+    load_words(stages.count - 1);
+    words.advance();
     wait_for_keys();
-    words.load(problem_, work, rows_, stages.first<Tile>(stages.count - 1));
     turns_.wait();
     products.pin_scores();
     device::wgmma_begin();
     products.issue_scores(q_, k_.advance(key_at_.stage * Tile::kKeyBytes));
     turns_.hand_over();
+    load_words(stages.count - 2);
     device::wgmma_wait<0>();
     products.pin_scores();
     release(shared_.key_ring, key_at_);
     weigh(stages.count - 1);
+    words.advance();
     products.pack();
     factors[0] = factors[1] = 1.0f;  // nothing has been summed up
     clear_values(work.item, stages);
 
     if (stages.count > 1) wait_for_keys();
     for (int stage = stages.count - 2; stage >= 0; --stage) {
-      words.load(problem_, work, rows_, stages.first<Tile>(stage));
       turns_.wait();
       products.pin_scores();
       products.pin_sums();
@@ -172,10 +178,12 @@ class Consumer {
       device::wgmma_begin();
       products.issue_sums(v_.advance(value_at_.stage * Tile::kValueBytes));
       turns_.hand_over();
+      load_words(stage - 1);
       device::wgmma_wait<1>();
       products.pin_scores();
       release(shared_.key_ring, key_at_);
       weigh(stage);
+      words.advance();
       // Why here: without a loop in between, ptxas moves the wait before the softmax, which then
       // has no product to lie under.
       products.pin_scores();
@@ -208,7 +216,7 @@ class Consumer {
     constexpr bool kTransforms = Variant::kTransforms && !scales_rows<Variant>;
     const auto mask = [&] {
       if (masks) mask_borders(scores, problem_, work, rows_, first);
-      words.mask(scores);
+      words.mask(scores, rows_);
       if constexpr (masks_singly<Variant>) mask_singly(scores, problem_, work, rows_, first);
     };
     if constexpr (caps_alone<Variant>) {

@@ -101,41 +101,66 @@ __device__ __forceinline__ void mask_borders(float (&scores)[kCount],
   }
 }
 
-// The variant's words of a stage's keys, for a thread's rows. They are loaded before the scores are
-// there, since the loads take as long as a product.
+// The variant's words of a stage's keys, for a thread's rows. They are asked for a stage ahead,
+// while products run: finding a word is a chain of loads and branches. The four threads that share
+// rows load a word each, or two, and hand them on once the scores are there: of four words each,
+// the chain of the second would wait for the load of the first.
 template <int kKeys, typename Config>
 class MaskWords {
   static constexpr bool kAny = Config::Variant::kWords;
-  static constexpr int kCount = kAny ? (kKeys + 63) / 64 : 1;
+  static constexpr int kOfRow = (kKeys + 63) / 64;
+  static constexpr int kWords = 2 * kOfRow;
+  static constexpr int kThreads = 4;
+  static constexpr int kOwn = kAny ? (kWords + kThreads - 1) / kThreads : 1;
 
  public:
+  // Asks for the words of the stage from `first` on, which may lie before all keys.
   __device__ __forceinline__ void load(const Problem<Config>& problem, const Work& work,
                                        ThreadRows rows, int first) {
     if constexpr (kAny) {
-      const int lane_key = rows.key();
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-#pragma unroll
-        for (int i = 0; i < kCount; ++i) {
-          words_[half][i] = word_of(problem, work, rows.row(half), first + 64 * i) >> lane_key;
-        }
+      for (int i = 0; i < kOwn; ++i) {
+        const int word = i * kThreads + rows.thread() % kThreads;
+        next_[i] = ~uint64_t{0};
+        if (kWords % kThreads != 0 && word >= kWords) continue;
+        next_[i] = word_of(problem, work, rows.row(word / kOfRow), first + word % kOfRow * 64);
       }
     }
   }
 
-  __device__ __forceinline__ void mask(float (&scores)[kKeys / 2]) const {
+  // The words that were asked for last are the next stage's.
+  __device__ __forceinline__ void advance() {
     if constexpr (kAny) {
 #pragma unroll
+      for (int i = 0; i < kOwn; ++i) own_[i] = next_[i];
+    }
+  }
+
+  __device__ __forceinline__ void mask(float (&scores)[kKeys / 2], ThreadRows rows) const {
+    if constexpr (kAny) {
+      uint64_t all = own_[0];
+#pragma unroll
+      for (int i = 1; i < kOwn; ++i) all &= own_[i];
+      if (__all_sync(~0u, all == ~uint64_t{0})) return;
+      const int lane_key = rows.key();
+#pragma unroll
       for (int half = 0; half < 2; ++half) {
+        uint64_t words[kOfRow];
+#pragma unroll
+        for (int i = 0; i < kOfRow; ++i) {
+          const int word = half * kOfRow + i;
+          words[i] = __shfl_sync(~0u, own_[word / kThreads], word % kThreads, kThreads) >> lane_key;
+        }
         each_of_row(scores, half, [&](float& score, int key) {
-          if (!(words_[half][key / 64] >> key % 64 & 1)) score = -INFINITY;
+          if (!(words[key / 64] >> key % 64 & 1)) score = -INFINITY;
         });
       }
     }
   }
 
  private:
-  uint64_t words_[2][kCount];
+  uint64_t own_[kOwn];
+  uint64_t next_[kOwn];
 };
 
 template <typename Config, int kCount>
