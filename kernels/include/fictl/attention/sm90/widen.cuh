@@ -65,14 +65,21 @@ class NarrowRows {
  private:
   template <bool kWhole, typename Row>
   __device__ __forceinline__ void copy_all(uint4* staging, Row from) const {
-#pragma unroll 4
-    for (int i = 0; i < kPasses; ++i) {
-      const From* start = from(row() + i * kRowsAtOnce);
-      uint4* to = staging + i * device::kWarpgroup + thread_;
-      if constexpr (kWhole) {
-        device::copy_async(to, start + chunk() * kChunkBytes);
-      } else {
-        device::copy_async(to, start + chunk() * kChunkBytes, start == nullptr ? 0 : kChunkBytes);
+    // Why apart: a copy would wait for the place of its row, and the next place for that copy.
+#pragma unroll 1
+    for (int i = 0; i < kPasses; i += kAtOnce) {
+      const From* starts[kAtOnce];
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) starts[j] = from(row() + (i + j) * kRowsAtOnce);
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        uint4* to = staging + (i + j) * device::kWarpgroup + thread_;
+        if constexpr (kWhole) {
+          device::copy_async(to, starts[j] + chunk() * kChunkBytes);
+        } else {
+          device::copy_async(to, starts[j] + chunk() * kChunkBytes,
+                             starts[j] == nullptr ? 0 : kChunkBytes);
+        }
       }
     }
   }
