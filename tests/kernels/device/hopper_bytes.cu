@@ -74,10 +74,11 @@ __global__ void __launch_bounds__(128) WeighKernel(const float* p, const uint4* 
 
 template <typename From, typename To>
 __global__ void WidenKernel(const uint4* from, uint4* to) {
-  uint4 wide[2];
-  device::widen<To, From>(from[threadIdx.x], wide);
-  to[2 * threadIdx.x] = wide[0];
-  to[2 * threadIdx.x + 1] = wide[1];
+  const uint4 chunks[2] = {from[2 * threadIdx.x], from[2 * threadIdx.x + 1]};
+  device::widen_all<To, From>(chunks, [&](int i, const uint4(&wide)[2]) {
+    to[4 * threadIdx.x + 2 * i] = wide[0];
+    to[4 * threadIdx.x + 2 * i + 1] = wide[1];
+  });
 }
 
 device::LaunchConfig one_block(const Launch& launch, int threads) {
@@ -104,7 +105,7 @@ void widen(const Launch& launch, View out, View x) {
   DISPATCH_DTYPE(launch, x, From, (__nv_fp8_e4m3, __nv_fp8_e5m2), {
     DISPATCH_DTYPE(launch, out, To, (__half, __nv_bfloat16), {
       CUDA_CHECK(launch, (device::launch<WidenKernel<From, To>>(
-                             one_block(launch, static_cast<int>(x.numel() / 16)),
+                             one_block(launch, static_cast<int>(x.numel() / 32)),
                              x.data<const uint4>(), out.data<uint4>())));
     });
   });

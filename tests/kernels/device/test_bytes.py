@@ -40,11 +40,14 @@ def test_weights_meet_the_values_of_their_rows(
 
 @pytest.mark.parametrize("to", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("dtype", [E4M3, E5M2])
+@pytest.mark.parametrize("finite", [False, True])
 def test_every_value_is_widened_exactly(
-    dtype: torch.dtype, to: torch.dtype, module: Any, device: str
+    finite: bool, dtype: torch.dtype, to: torch.dtype, module: Any, device: str
 ) -> None:
-    """All 256 of them: subnormal ones, infinities and NaN too."""
+    """All 256 of them: subnormal ones, infinities and NaN too; finite ones go another way alone."""
     x = torch.arange(256, dtype=torch.uint8).view(dtype)
+    if finite:
+        x = torch.where(x.float().isfinite(), x.float(), -0.0).to(dtype)
     out = torch.empty(256, dtype=to, device=device)
     module.widen(out, x.to(device))
     torch.testing.assert_close(out.cpu(), x.to(to), rtol=0, atol=0, equal_nan=True)

@@ -2,11 +2,13 @@
 // converts them to the tiles that all consumers read. No value is rounded, so results are those of
 // a cache that was converted before.
 //
-// Rate: a stage of 128 keys of 128 dims is 32768 elements of keys and values. To bf16 each takes
-// two instructions, and half of one to load and to store it: 640 issue slots of each of the SM's
-// four schedulers, where the products of the stage take 2048 clocks. So one warpgroup is enough. To
-// fp16 it is one instruction for two elements.
+// Rate: a stage of 128 keys of 128 dims is 32768 elements of keys and values, 256 a thread. To bf16
+// each takes three instructions, one and a half of them of the unit for integers and bits: 850
+// clocks of each of the SM's four schedulers, where the products of the stage take 2048. So one
+// warpgroup is enough. To fp16 it is one conversion for two elements.
 #pragma once
+
+#include <type_traits>
 
 #include <fictl/attention/sm90/gather.cuh>
 #include <fictl/device/hopper/proxy.cuh>
@@ -23,8 +25,11 @@ class NarrowRows {
   static constexpr int kChunks = kDim / kChunkBytes;  // of a row
   static constexpr int kRowsAtOnce = device::kWarpgroup / kChunks;
   static constexpr int kPasses = Tile::kKeys / kRowsAtOnce;
+  // Chunks that are converted together, as many as there are registers for. Heads of 64 have other
+  // addresses, and conversions to fp16 results, that take more.
+  static constexpr int kAtOnce = std::is_same_v<To, __nv_bfloat16> && kDim > 64 ? 4 : 2;
   static_assert(kChunks % 4 == 0 && device::kWarpgroup % (2 * kChunks) == 0 &&
-                    Tile::kKeys % kRowsAtOnce == 0,
+                    Tile::kKeys % (kAtOnce * kRowsAtOnce) == 0,
                 "every thread has as many chunks");
 
  public:
@@ -42,29 +47,39 @@ class NarrowRows {
 
   // After the wait for the copies.
   __device__ __forceinline__ void widen(const uint4* staging, unsigned char* stage) const {
-#pragma unroll 2
-    for (int i = 0; i < kPasses; ++i) {
-      uint4 wide[2];
-      device::widen<To, From>(staging[i * device::kWarpgroup + thread_], wide);
+#pragma unroll 1
+    for (int i = 0; i < kPasses; i += kAtOnce) {
+      uint4 chunks[kAtOnce];
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int at = stage_offset<Tile>(row() + i * kRowsAtOnce, 2 * chunk() + half);
-        *reinterpret_cast<uint4*>(stage + at) = wide[half];
-      }
+      for (int j = 0; j < kAtOnce; ++j) chunks[j] = staging[(i + j) * device::kWarpgroup + thread_];
+      device::widen_all<To, From>(chunks, [&](int j, const uint4(&wide)[2]) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const int at = stage_offset<Tile>(row() + (i + j) * kRowsAtOnce, 2 * chunk() + half);
+          *reinterpret_cast<uint4*>(stage + at) = wide[half];
+        }
+      });
     }
   }
 
  private:
   template <bool kWhole, typename Row>
   __device__ __forceinline__ void copy_all(uint4* staging, Row from) const {
-#pragma unroll 4
-    for (int i = 0; i < kPasses; ++i) {
-      const From* start = from(row() + i * kRowsAtOnce);
-      uint4* to = staging + i * device::kWarpgroup + thread_;
-      if constexpr (kWhole) {
-        device::copy_async(to, start + chunk() * kChunkBytes);
-      } else {
-        device::copy_async(to, start + chunk() * kChunkBytes, start == nullptr ? 0 : kChunkBytes);
+    // Why apart: a copy would wait for the place of its row, and the next place for that copy.
+#pragma unroll 1
+    for (int i = 0; i < kPasses; i += kAtOnce) {
+      const From* starts[kAtOnce];
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) starts[j] = from(row() + (i + j) * kRowsAtOnce);
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        uint4* to = staging + (i + j) * device::kWarpgroup + thread_;
+        if constexpr (kWhole) {
+          device::copy_async(to, starts[j] + chunk() * kChunkBytes);
+        } else {
+          device::copy_async(to, starts[j] + chunk() * kChunkBytes,
+                             starts[j] == nullptr ? 0 : kChunkBytes);
+        }
       }
     }
   }
