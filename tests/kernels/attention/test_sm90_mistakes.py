@@ -108,3 +108,18 @@ def test_a_mistake_of_those_who_copy_keys_is_reported(
     made.plan(batch.qo_indptr, *table, 2, 2, 64, shape.page_size, causal=True, **types)
     with pytest.raises(FictlError, match=mistake.kind):
         made.run(batch.q, cache)
+
+
+def test_a_mistake_with_boxes_that_are_transposed_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mistake = Mistake("transpose_boxes.cuh", TOGETHER % "kThreads", "", "stage-reused")
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+    monkeypatch.setenv("FICTL_EMU_CHECK", "1")
+    monkeypatch.setattr(BatchPrefillWithRaggedKVCacheWrapper, "kernel", _with(mistake, tmp_path))
+    batch = Batch([130], [512], Shape(64, 2, 2, dtype=E4M3), "cpu")
+    made = BatchPrefillWithRaggedKVCacheWrapper(workspace("cpu"), backend="fa3")
+    types = {"q_data_type": E4M3, "kv_data_type": E4M3, "o_data_type": torch.float16}
+    made.plan(batch.qo_indptr, batch.kv_indptr, 2, 2, 64, causal=True, **types)
+    with pytest.raises(FictlError, match=mistake.kind):
+        made.run(batch.q, *batch.ragged())

@@ -88,11 +88,13 @@ class Consumer {
 
   __device__ bool leads() const { return threadIdx.x % 32 == 0; }
 
-  // Waits. The fence is for what cp.async writes by the ordinary proxy, and wgmma reads by the
-  // other.
+  // Waits. The fence, unless the loader has one, is for what cp.async writes by the ordinary proxy,
+  // and wgmma reads by the other.
   __device__ __forceinline__ void wait_for_keys() {
     shared_.key_ring.wait_full(key_at_);
-    if constexpr (Tile::kGathers && !Tile::kWidens) device::fence_async_shared();
+    if constexpr (Tile::kGathers && !Tile::kWidens && !Tile::kTransposesBoxes) {
+      device::fence_async_shared();
+    }
   }
   __device__ __forceinline__ void wait_for_values() {
     shared_.value_ring.wait_full(value_at_);

@@ -36,17 +36,26 @@ __device__ __forceinline__ void copy_stage(unsigned char* stage, From from) {
   const int chunk = static_cast<int>(threadIdx.x) % kChunks;
   const int first = static_cast<int>(threadIdx.x) / kChunks;
   unsigned char* to = stage + stage_offset<Tile>(first, chunk);
-#pragma unroll(Tile::kFp8 ? 2 : 4)
-  for (int i = 0; i < Tile::kKeys / kRowsAtOnce; ++i) {
-    const Element* row = from(first + i * kRowsAtOnce);
+  constexpr int kPasses = Tile::kKeys / kRowsAtOnce;
+  constexpr int kAtOnce = kPasses % 4 != 0 ? 1 : Tile::kFp8 ? 2 : 4;
+  // Why apart: a copy would wait for the place of its row, and the next place for that copy.
+#pragma unroll 1
+  for (int i = 0; i < kPasses; i += kAtOnce) {
+    const Element* rows[kAtOnce];
 #pragma unroll
-    for (int panel = 0; panel < kDim / Tile::kPanelDims; ++panel) {
-      void* place = to + panel * Tile::KeyLayout::kPanelBytes + i * kRowsAtOnce * Tile::kRow;
-      const Element* source = row + panel * Tile::kPanelDims + chunk * kElements;
-      if constexpr (kWhole) {
-        device::copy_async(place, source);
-      } else {
-        device::copy_async(place, source, row == nullptr ? 0 : kChunkBytes);
+    for (int j = 0; j < kAtOnce; ++j) rows[j] = from(first + (i + j) * kRowsAtOnce);
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+#pragma unroll
+      for (int panel = 0; panel < kDim / Tile::kPanelDims; ++panel) {
+        void* place =
+            to + panel * Tile::KeyLayout::kPanelBytes + (i + j) * kRowsAtOnce * Tile::kRow;
+        const Element* source = rows[j] + panel * Tile::kPanelDims + chunk * kElements;
+        if constexpr (kWhole) {
+          device::copy_async(place, source);
+        } else {
+          device::copy_async(place, source, rows[j] == nullptr ? 0 : kChunkBytes);
+        }
       }
     }
   }

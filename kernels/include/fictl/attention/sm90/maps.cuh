@@ -96,9 +96,11 @@ void plan_boxes(const PagedKeys<T>& keys, int heads, Loads* loads) {
 template <typename Tile, typename T>
 cudaError_t map_keys(const RaggedKeys<T>& keys, int heads, const Extents& extents, const Loads&,
                      CUtensorMap* k, CUtensorMap* v) {
-  const cudaError_t status = map_heads(keys.k, Tile::kDim, heads, extents.keys, 1, Tile::kKeys, k);
+  const cudaError_t status =
+      map_heads(keys.k, Tile::kDim, heads, extents.keys, 1, Tile::kKeys, k, Tile::kPanelDims);
   if (status != cudaSuccess) return status;
-  return map_heads(keys.v, Tile::kValueDim, heads, extents.keys, 1, Tile::kKeys, v);
+  return map_heads(keys.v, Tile::kValueDim, heads, extents.keys, 1, Tile::kKeys, v,
+                   Tile::kFp8 ? Tile::kPanelDims : kPanel);
 }
 template <typename Tile, typename T>
 cudaError_t map_keys(const RunKeys<T>& keys, int heads, const Extents& extents, const Loads& loads,

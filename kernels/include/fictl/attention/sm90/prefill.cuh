@@ -50,6 +50,9 @@ __global__ void __launch_bounds__(sm90::Tile<Config>::kThreads, sm90::Tile<Confi
   device::share_registers<Tile::kBlocks>();
   const int role = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / device::kWarpgroup, 0);
   if (threadIdx.x == 0) {
+    if constexpr (Tile::kTransposesBoxes) {
+      for (device::Mbarrier& barrier : shared.loader.staged) barrier.init(Loader::kArrivals);
+    }
     shared.work_ring.init(Tile::kConsumerWarps);
     shared.query_ring.init(Tile::kConsumerWarps);
     shared.key_ring.init(Tile::kConsumerWarps, Loader::kArrivals);

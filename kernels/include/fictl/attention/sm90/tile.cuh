@@ -45,6 +45,11 @@ template <typename T>
 constexpr bool kIsPaged<PagedKeys<T>> = true;
 
 template <typename Keys>
+constexpr bool kIsRagged = false;
+template <typename T>
+constexpr bool kIsRagged<RaggedKeys<T>> = true;
+
+template <typename Keys>
 constexpr bool kIsRuns = false;
 template <typename T>
 constexpr bool kIsRuns<RunKeys<T>> = true;
@@ -77,8 +82,10 @@ struct Tile {
   static constexpr bool kWidens = sizeof(typename Config::Keys::Element) < sizeof(Q);
   // Stages of keys in runs are boxes where a run has all of them, and copied otherwise.
   static constexpr bool kRuns = kIsRuns<typename Config::Keys> && !kWidens && !kFp8;
+  // Values of tokens behind one another are boxes on their way to be transposed.
+  static constexpr bool kTransposesBoxes = kFp8 && kIsRagged<typename Config::Keys>;
   static constexpr bool kGathers = Gathers<Config>::value || kWidens || kFp8 || kRuns;
-  static constexpr bool kBoxes = !kGathers || kRuns;  // bulk copies bring keys
+  static constexpr bool kBoxes = !kGathers || kRuns || kTransposesBoxes;  // bulk copies bring keys
   // True where bulk copies bring boxes of pages.
   static constexpr bool kPaged = kIsPaged<typename Config::Keys> && !kGathers;
   static constexpr int kRows = Config::kRows;
@@ -128,6 +135,7 @@ struct Tile {
   static constexpr int kStagingBuffers = kFp8 ? 2 : 3;
   static constexpr int kStagingBytes = kWidens || kFp8 ? kKeys * kValueDim : 0;  // of each
   static constexpr int kRowTables = kGathers ? 3 : 0;
+  static constexpr int kStagingAlignment = kTransposesBoxes ? int{device::kPatternBytes} : 16;
   static constexpr int kLoaderBytes = kStagingBuffers * kStagingBytes + kRowTables * kKeys * 16;
 
   // Outputs that lie where the queries were keep the next tile's queries waiting.
@@ -155,7 +163,9 @@ struct StageTable {
 // Shared memory of loaders that copy rows.
 template <typename Tile, bool kGathers = Tile::kGathers>
 struct LoaderShared {
-  uint4 staging[Tile::kStagingBuffers][Tile::kStagingBytes == 0 ? 1 : Tile::kStagingBytes / 16];
+  alignas(Tile::kStagingAlignment)
+      uint4 staging[Tile::kStagingBuffers][Tile::kStagingBytes == 0 ? 1 : Tile::kStagingBytes / 16];
+  device::Mbarrier staged[Tile::kStagingBuffers];  // of values that come in boxes
   StageTable<Tile> tables[3];
   int next;  // tile of work
 };

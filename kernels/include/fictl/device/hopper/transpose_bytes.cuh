@@ -30,35 +30,49 @@ struct TransposedBytes {
   static_assert(kRows % 32 == 0 && kColumns % 16 == 0, "blocks of 32 rows of 16 bytes");
   static_assert(kRows % kPanelRows == 0 && (kPanelRows == 64 || kPanelRows == 128),
                 "rows of the result are 64 bytes, or panels of 128");
-  static constexpr int kBlocks = kRows / 32 * (kColumns / 16);
+  static constexpr int kChunks = kColumns / 16;
 
   // By kWarps warps. What lies in `from` is visible to them; before wgmma reads `to`, all of them
-  // call fence_async_shared() and meet at a barrier.
-  template <int kWarps>
-  __device__ static void run(const void* from, void* to, int warp, int lane) {
-    static_assert(kBlocks % kWarps == 0, "as many blocks for each warp");
-#pragma unroll 2
-    for (int i = 0; i < kBlocks / kWarps; ++i) move(from, to, i * kWarps + warp, lane);
+  // call fence_async_shared() and meet at a barrier. kAtOnce: times 32 rows that are on their way,
+  // of four registers for each block of a warp.
+  template <int kWarps, int kAtOnce = 1>
+  __device__ static __forceinline__ void run(const void* from, void* to, int warp, int lane) {
+    static_assert(
+        kChunks % kWarps == 0 && (kWarps & (kWarps - 1)) == 0 && kRows % (32 * kAtOnce) == 0,
+        "as many blocks for each warp");
+    // Why apart: all blocks of a lane differ from its first by a XOR with a constant, and a step.
+    // Each place by itself takes three times the instructions of the transposition.
+    const char* first_from = static_cast<const char*>(from);
+    const int lane_from = swizzled<kChunks>(lane, warp) * 16;
+    const int lane_to = swizzled<kToChunks>(warp * 16 + lane % 16, lane / 16) * 16;
+    constexpr int kBlocks = kChunks / kWarps;  // of 32 rows, for a warp
+#pragma unroll 1
+    for (int rows = 0; rows < kRows / 32; rows += kAtOnce) {
+      uint32_t pairs[kAtOnce * kBlocks][4];
+#pragma unroll
+      for (int i = 0; i < kAtOnce * kBlocks; ++i) {
+        ldmatrix_x4_trans(pairs[i], first_from + (lane_from ^ i % kBlocks * kWarps * 16) +
+                                        (rows + i / kBlocks) * 32 * kColumns);
+      }
+#pragma unroll
+      for (int i = 0; i < kAtOnce * kBlocks; ++i) {
+        const int chunk = (rows + i / kBlocks) * 2;  // of rows of `to`
+        char* place = static_cast<char*>(to) + (lane_to ^ chunk % kToChunks * 16) +
+                      chunk / kToChunks * kColumns * kPanelRows +
+                      i % kBlocks * kWarps * 16 * kPanelRows;
+        store(pairs[i], place);
+      }
+    }
   }
 
  private:
-  __device__ static void move(const void* from, void* to, int block, int lane) {
-    const int rows = block / (kColumns / 16), chunk = block % (kColumns / 16);
-    uint32_t pairs[4];
-    ldmatrix_x4_trans(pairs, static_cast<const char*>(from) +
-                                 swizzled<kColumns / 16>(rows * 32 + lane, chunk) * 16);
-    // Even columns of 16 rows, odd ones, and the same of the next 16 rows.
-    const uint32_t words[4] = {
-        __byte_perm(pairs[0], pairs[1], 0x6420), __byte_perm(pairs[0], pairs[1], 0x7531),
-        __byte_perm(pairs[2], pairs[3], 0x6420), __byte_perm(pairs[2], pairs[3], 0x7531)};
-    stmatrix_x4(static_cast<char*>(to) + place(chunk * 16 + lane % 16, rows * 2 + lane / 16),
-                words[0], words[1], words[2], words[3]);
-  }
+  static constexpr int kToChunks = kPanelRows / 16;
 
-  // The byte at which a chunk of a row of `to` begins.
-  __device__ static int place(int row, int chunk) {
-    constexpr int kChunks = kPanelRows / 16;
-    return chunk / kChunks * kColumns * kPanelRows + swizzled<kChunks>(row, chunk % kChunks) * 16;
+  // Even columns of 16 rows, odd ones, and the same of the next 16 rows.
+  __device__ static __forceinline__ void store(const uint32_t (&pairs)[4], char* to) {
+    stmatrix_x4(to, __byte_perm(pairs[0], pairs[1], 0x6420),
+                __byte_perm(pairs[0], pairs[1], 0x7531), __byte_perm(pairs[2], pairs[3], 0x6420),
+                __byte_perm(pairs[2], pairs[3], 0x7531));
   }
 };
 
