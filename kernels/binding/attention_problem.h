@@ -96,6 +96,7 @@ void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads
   keys->v = paged_rows<T>(launch, kPagedName, call.v, call, kv_heads, dims.values);
   keys->pages = {required_numbers<const int32_t>(launch, "pages", call.pages), 1};
   keys->page_size = device::Divisor(static_cast<int>(call.page_size));
+  keys->page_count = call.pages->numel();
 }
 
 // 0 if k has no such dimension. With a page size of 1, the dimension of slots may be missing.

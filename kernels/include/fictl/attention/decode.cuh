@@ -46,6 +46,8 @@
 
 #include <string.h>
 
+#include <type_traits>
+
 #include <fictl/attention/decode_stages.cuh>
 #include <fictl/attention/epilogue.cuh>
 #include <fictl/attention/merged_part.cuh>
@@ -54,6 +56,7 @@
 #include <fictl/attention/row.cuh>
 #include <fictl/attention/tile.cuh>
 #include <fictl/attention/variant.cuh>
+#include <fictl/device/copy.cuh>
 #include <fictl/device/launch.cuh>
 #include <fictl/device/ldmatrix.cuh>
 #include <fictl/device/mma.cuh>
@@ -352,6 +355,22 @@ class DecodeWarp {
   device::SoftmaxState states_[2];
 };
 
+// Asks for what the first keys wait for, ahead of the kernels before this one: a block's own item,
+// and its share of the pages of all, since it does not know its own yet.
+template <typename Config>
+__device__ void ask_ahead(const Problem<Config>& problem, int block) {
+  using Keys = typename Config::Keys;
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) {
+    device::prefetch_line(&problem.items[Keys::kItemNamesHead ? block : block / problem.kv_heads]);
+  }
+  if constexpr (std::is_same_v<Keys, PagedKeys<typename Keys::Element>>) {
+    constexpr int kEntries = device::kLineBytes / static_cast<int>(sizeof(int32_t));
+    const int64_t first = (int64_t{thread} * gridDim.x + blockIdx.x) * kEntries;
+    if (first < problem.keys.page_count) device::prefetch_line(problem.keys.pages.data + first);
+  }
+}
+
 // Blocks are of all heads of the keys for one item after another.
 template <typename Config>
 __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Config>::kBlocks)
@@ -363,9 +382,10 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   constexpr int kStages = Shape::kStages;
   extern __shared__ __align__(128) char shared[];
 
+  const int block = static_cast<int>(blockIdx.x / Shape::kParts);
+  ask_ahead(problem, block);
   device::pdl_wait();
   device::pdl_trigger();
-  const int block = static_cast<int>(blockIdx.x / Shape::kParts);
   const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
   const Share share = share_of(problem, block);
   const int kv_head = share.kv_head;

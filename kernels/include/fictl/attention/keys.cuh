@@ -47,6 +47,7 @@ struct PagedKeys {
   device::PagedRows<const T> v;
   device::Indices pages;
   device::Divisor page_size{1};
+  int64_t page_count = 0;  // entries of `pages`, of which kernels ask ahead; 0 where nobody says
 
   using At = device::PageSlot;
   __device__ At find(int start, int position) const {

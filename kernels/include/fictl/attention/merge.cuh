@@ -21,6 +21,7 @@
 #include <fictl/attention/epilogue.cuh>
 #include <fictl/attention/merged_part.cuh>
 #include <fictl/attention/problem.cuh>
+#include <fictl/device/copy.cuh>
 #include <fictl/device/launch.cuh>
 #include <fictl/device/math.cuh>
 #include <fictl/device/softmax.cuh>
@@ -96,6 +97,7 @@ __global__ void __launch_bounds__(kMergePartsThreads)
   const int blocks = static_cast<int>(gridDim.z);
   const int block = static_cast<int>(blockIdx.z);
 
+  if (threadIdx.x == 0) device::prefetch_line(&problem.merges[blockIdx.x]);
   device::pdl_wait();
   device::pdl_trigger();
   const Merge merge = problem.merges[blockIdx.x];

@@ -1,4 +1,5 @@
-// Asynchronous copies from global to shared memory in chunks of 16 bytes.
+// Asynchronous copies from global to shared memory in chunks of 16 bytes; and hints of what will be
+// read.
 #pragma once
 
 #include <fictl/device/shared.cuh>
@@ -30,6 +31,13 @@ __device__ inline void copy_commit() { asm volatile("cp.async.commit_group;" :::
 template <int kPending>
 __device__ void copy_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+// Brings the line of 128 bytes around `from` to L2. Nothing is read: what earlier kernels have yet
+// to write there may be asked for, too.
+constexpr int kLineBytes = 128;
+__device__ inline void prefetch_line(const void* from) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
 }
 
 }  // namespace fictl::device
