@@ -144,8 +144,8 @@ def blocks_at_once(
 ) -> int:
     """Count the blocks of a kernel that a GPU runs at once, by heads of keys."""
     if backend == "sm90":
-        return _sm_count(device)
-    blocks = tile(rows, head_dim, tensor_cores, head_dim_v).blocks * _sm_count(device)
+        return sm_count(device)
+    blocks = tile(rows, head_dim, tensor_cores, head_dim_v).blocks * sm_count(device)
     return max(blocks // value_parts(head_dim_v or head_dim), 1)
 
 
@@ -179,7 +179,8 @@ def _shared_bytes_of(device: torch.device | None) -> int:
 
 
 @cache
-def _sm_count(device: torch.device) -> int:
+def sm_count(device: torch.device) -> int:
+    """Count the SMs of a device."""
     if device.type != "cuda":
         return _EMULATED_SMS
     return torch.cuda.get_device_properties(device).multi_processor_count

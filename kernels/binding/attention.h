@@ -16,7 +16,7 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
             ::tvm::ffi::Optional<View> scale_q, ::tvm::ffi::Optional<View> scale_k,
             ::tvm::ffi::Optional<View> scale_v, double sm_scale, double v_scale, double soft_cap,
             int64_t window_left, bool causal, double rope_scale, double rope_theta,
-            ::tvm::ffi::Optional<View> scalars, bool enable_pdl) {
+            ::tvm::ffi::Optional<View> scalars, bool enable_pdl, int64_t most_sms) {
   const char* name = op.c_str();
   check_device(name, "q", q);
   const auto beside_q = [&](const char* argument, View x) {
@@ -72,7 +72,8 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
                                 rope_scale,
                                 rope_theta,
                                 pointer(scalars),
-                                enable_pdl};
+                                enable_pdl,
+                                most_sms};
   call(name, q, launcher, arguments);
 }
 

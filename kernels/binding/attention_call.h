@@ -36,6 +36,7 @@ struct AttentionCall {
   double rope_theta;
   const View* scalars;
   bool enable_pdl;
+  int64_t most_sms;  // that a persistent kernel takes; 0: all
 };
 
 }  // namespace fictl

@@ -199,8 +199,12 @@ class Attention:
         scalars: Mapping[str, float] | None = None,
         windows: torch.Tensor | None = None,
         enable_pdl: bool | None = None,
+        most_sms: int = 0,
     ) -> torch.Tensor:
-        """Compute attention into `out` or a new tensor; `scale` is another factor of the scores."""
+        """Compute attention into `out` or a new tensor; `scale` is another factor of the scores.
+
+        most_sms: of the GPU's that a persistent kernel takes; 0 is all.
+        """
         work, place = self.work, self._place
         options = work.options
         check_tensors(self.op, place, (options, self.counts, work.lengths), q, k, v)
@@ -246,6 +250,7 @@ class Attention:
                 options.rope_theta,
                 self._values(scalars) if windows is None else windows,
                 enable_pdl is None or enable_pdl,
+                most_sms,
             )
         except BaseException:
             self._list.abandon()

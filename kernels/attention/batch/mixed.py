@@ -28,12 +28,12 @@ class Part(NamedTuple):
 def parts(op: str, device: torch.device, batch: Lengths, chosen: Options) -> Iterator[Part]:
     """Split a batch by what a request has of queries; a kind that there is none of is left out.
 
-    Why short ones first: they wait for memory, and the others' products fill the end of their wave.
+    Why long ones first: their kernel takes whole SMs, and the other one's blocks those that are left.
     """
     assert batch.qo is not None
     queries = batch.qo.diff()
     is_short = queries * chosen.group <= _SHORT_ROWS
-    for short in (True, False):
+    for short in (False, True):
         picked = is_short == short
         if not bool(picked.any()) and not (short and not len(queries)):
             continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from fictl.op import op
@@ -16,7 +18,9 @@ from .._arguments.renaming import Renaming
 from .._plan.attention import Attention
 from .._plan.lengths import Indices, lengths
 from .._plan.tensors import Place
+from .._tiles import sm_count
 from ..prefill.op import BatchPrefillWithPagedKVCacheWrapper
+from .beside import Beside, sms_for_many
 from .mixed import Part, parts
 
 _KERNEL = BatchPrefillWithPagedKVCacheWrapper.kernel
@@ -27,7 +31,8 @@ class BatchAttention:
     """Attention of a batch's queries to keys in pages, whatever the requests have of them.
 
     Requests whose queries fit a short tile, as in decoding, are planned by themselves, for the kernel
-    of such tiles; a second launch is of the others.
+    of such tiles; a second launch is of the others. Both run at the same time, where there are both:
+    the first waits for memory, the second for tensor cores, which gets as many SMs as it can use.
 
     kv_layout: of a page: "NHD" is (page_size, heads, dim), "HND" is (heads, page_size, dim).
     device: of the tensors of run().
@@ -40,6 +45,8 @@ class BatchAttention:
         self._place = Place(paged=True, hnd=self._hnd)
         self._made: dict[bool, Attention] = {}
         self._running: list[Attention] = []
+        self._beside = Beside(self.device)
+        self._most_sms = 0  # of the requests of many queries; 0 is all
         self._chosen: Options | None = None
 
     def plan(
@@ -90,9 +97,12 @@ class BatchAttention:
             self._op, kv_indptr, qo_indptr, kv_lens=kv_len_arr, page_size=page_size, names=_NAMES
         )
         indices = Indices("kv_indices", kv_indices)
-        self._running = [
-            self._planned(part, indices) for part in parts(self._op, self.device, batch, chosen)
-        ]
+        kinds = list(parts(self._op, self.device, batch, chosen))
+        self._running = [self._planned(part, indices) for part in kinds]
+        self._most_sms = 0
+        if len(kinds) == 2:
+            many, few = (part.work for part in kinds)
+            self._most_sms = sms_for_many(few, many, sm_count(self.device))
         self._pages = kv_indices.to(self.device, torch.int32, non_blocking=True).contiguous()
         self._chosen = chosen
 
@@ -149,16 +159,24 @@ class BatchAttention:
         written = lse_for_kernel(self._op, lse, q)
         with Renaming({"paged_kv_cache": "kv_cache"}):
             k, v = keys_and_values(self._op, kv_cache, self._hnd)
-            for attention in self._running:
-                out = attention.run(
+            first, *others = [
+                partial(
+                    attention.run,
                     q,
                     k,
                     v,
-                    out=out,
                     lse=written,
                     pages=self._pages,
                     scale=factor,
                     v_scale=v_factor,
                 )
-        assert out is not None
+                for attention in self._running
+            ]
+            if not others:
+                return first(out=out), written
+            if out is None:
+                shape = (*q.shape[:-1], self._chosen.head_dim_v)
+                out = torch.empty(shape, dtype=self._chosen.o, device=q.device)
+            first, beside = partial(first, out=out, most_sms=self._most_sms), others[0]
+            self._beside.run(first, partial(beside, out=out))
         return out, written

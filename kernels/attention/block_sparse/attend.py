@@ -136,4 +136,5 @@ def attend(
         1e4,
         None,
         enable_pdl is None or enable_pdl,
+        0,
     )

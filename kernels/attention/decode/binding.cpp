@@ -20,11 +20,11 @@ void attend(std::string op, View out, tvm::ffi::Optional<View> lse, View q, View
             tvm::ffi::Optional<View> scale_q, tvm::ffi::Optional<View> scale_k,
             tvm::ffi::Optional<View> scale_v, double sm_scale, double v_scale, double soft_cap,
             int64_t window_left, bool causal, double rope_scale, double rope_theta,
-            tvm::ffi::Optional<View> scalars, bool enable_pdl) {
+            tvm::ffi::Optional<View> scalars, bool enable_pdl, int64_t most_sms) {
   fictl::attend<fictl::attention::attend>(
       op, out, lse, q, k, v, pages, page_size, hnd, items, merges, list, workspace_out,
       workspace_lse, mask, slopes, sinks, scale_q, scale_k, scale_v, sm_scale, v_scale, soft_cap,
-      window_left, causal, rope_scale, rope_theta, scalars, enable_pdl);
+      window_left, causal, rope_scale, rope_theta, scalars, enable_pdl, most_sms);
 }
 
 }  // namespace

@@ -10,9 +10,11 @@
 namespace fictl::attention {
 
 void attend(const Launch& launch, AttentionCall call) {
+  const bool limited = call.most_sms > 0 && call.most_sms < launch.sm_count;
+  const int sm_count = limited ? static_cast<int>(call.most_sms) : launch.sm_count;
   CUDA_CHECK(launch,
              AttendSm90(attention_problem<Config>(launch, call), attention_extents<Config>(call),
-                        launch.sm_count, launch.stream, launch.pdl && call.enable_pdl));
+                        sm_count, launch.stream, launch.pdl && call.enable_pdl));
 }
 
 }  // namespace fictl::attention

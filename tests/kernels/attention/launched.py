@@ -91,5 +91,6 @@ def attend(
         *FREQUENCIES,
         None,
         True,
+        0,
     )
     return out, lse

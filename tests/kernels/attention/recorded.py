@@ -50,6 +50,7 @@ NAMES = [
     "rope_theta",
     "scalars",
     "enable_pdl",
+    "most_sms",
 ]
 
 

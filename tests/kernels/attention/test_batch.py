@@ -8,6 +8,11 @@ from typing import Any
 import pytest
 import torch
 
+from fictl.kernels.attention._arguments.dtypes import dtypes_of
+from fictl.kernels.attention._arguments.options import Heads, options
+from fictl.kernels.attention._plan.attention import Work
+from fictl.kernels.attention._plan.lengths import Lengths
+from fictl.kernels.attention.batch.beside import sms_for_many
 from fictl.kernels.attention.batch.op import BatchAttention
 
 from .reference import Batch, Shape, Sums, assert_attends, lengths
@@ -89,6 +94,42 @@ def test_plans_follow_one_another(device: str) -> None:
         keys = torch.tensor(kv_lens, dtype=torch.int32)
         wrapper.plan(batch.qo_indptr, indptr, indices, keys, 4, 2, 64, 64, 4, causal=True)
         assert_attends(wrapper.run(batch.q, batch.cache()), batch.expected(causal=True))
+
+
+@pytest.mark.parametrize(
+    ("q_len", "kv_len", "decoding", "least", "most"),
+    [(512, 4096, 64, 40, 70), (4000, 4000, 1, 125, 132), (17, 17, 128, 1, 2)],
+    ids=["as-long", "many", "few"],
+)
+def test_sms_are_shared_out_by_what_both_kinds_take(
+    q_len: int, kv_len: int, decoding: int, least: int, most: int
+) -> None:
+    heads = Heads(32, 8, 128, 128)
+    types = dtypes_of("test", BF16, BF16, None)
+    one = {"causal": True, "window_left": -1, "soft_cap": None, "sm_scale": None}
+    rope = {"rope_scale": None, "rope_theta": None, "positions": "NONE"}
+    chosen = options("test", heads, types, **one, **rope)
+    works = []
+    for queries, keys, count in ((1, 8192, decoding), (q_len, kv_len, 4)):
+        ends = torch.arange(count + 1, dtype=torch.int32)
+        known = Lengths(count, ends * keys, ends * queries, kv_lens=ends[1:] * 0 + keys)
+        works.append(Work(known, chosen, 128))
+    assert least <= sms_for_many(*works, sms=132) <= most
+
+
+@pytest.mark.needs_gpu
+def test_a_graph_has_both_kinds_side_by_side(device: str) -> None:
+    batch = Batch([1, 40, 1, 300], [900, 700, 500, 600], Shape(128, 8, 2, page_size=16), device)
+    wrapper = _planned(batch, causal=True)
+    cache = batch.cache()
+    wrapper.run(batch.q, cache)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = wrapper.run(batch.q, cache)
+    for result in found:
+        result.fill_(torch.nan)
+    graph.replay()
+    assert_attends(found, batch.expected(causal=True))
 
 
 def test_a_refusal_names_the_request_of_the_batch(device: str) -> None:

@@ -60,6 +60,7 @@ def _merge(
         1e4,
         None,
         True,
+        0,
     )
     return out, lse
 
