@@ -22,7 +22,14 @@ _THREAD = re.compile(
 _WARP = r"(?:/(?:32|warpSize|k?_?WARP_?SIZE)\b|>>5\b)"
 # The number of a warp in a grid: of a thread's number, in place or by name, or of its block's warps.
 _WARP_OF_THREAD = re.compile(_WARP, re.IGNORECASE)
-_WARP_OF_BLOCK = re.compile(rf"blockIdx\.x\*[\w.]+{_WARP}?\+threadIdx\.x{_WARP}", re.IGNORECASE)
+_WARP_OF_BLOCK = re.compile(
+    rf"blockIdx\.x\*(?:blockDim\.x{_WARP}|(\w+))\+threadIdx\.x{_WARP}", re.IGNORECASE
+)
+# A bracket makes the difference: (blockIdx.x * 256 + threadIdx.x) / 32 divides a thread's number.
+_WHOLE_THREAD = re.compile(r"threadIdx\.x\s*\)\s*(?:/|>>)")
+_NAMED_THREAD = re.compile(
+    r"(\w+)\s*=[^;=]*\b(?:blockIdx|threadIdx)\.x[^;=]*(?:blockIdx|threadIdx)\.x"
+)
 _MORE_DIMENSIONS = re.compile(r"(?:blockIdx|threadIdx|blockDim|gridDim)\.[yz]")
 _DYNAMIC = re.compile(r"\bextern\s+__shared__")
 _THREADS = "256"
@@ -65,12 +72,21 @@ def unit_of(source: KernelSource) -> KernelUnit | None:
     if not function.is_global:
         return None
     body = _NOISE.sub("", function.body)
-    thread = _THREAD.search(body)
+    warps, thread = _WARP_OF_BLOCK.search(body), _THREAD.search(body)
+    if warps and not _WHOLE_THREAD.search(function.body):
+        said = f"{_of_scope(source, warps[1])} * {_WARP_THREADS}" if warps[1] else ""
+        return KernelUnit("warp", _of_scope(source, function.bounds) or said or _THREADS)
     multiple = next(filter(None, thread.groups()), "") if thread else ""
-    threads = (multiple if multiple != "blockDim.x" else "") or function.bounds or _THREADS
+    threads = (multiple if multiple != "blockDim.x" else "") or function.bounds
+    name = "row" if thread is None else _unit(function.body, body, thread)
+    return KernelUnit(name, _of_scope(source, threads) or _THREADS)
+
+
+def _of_scope(source: KernelSource, threads: str) -> str:
+    """A number of threads, or the name of a constant, as the launcher can write it."""
     threads = source.given.get(threads, threads)
-    named = not threads.isdecimal() and "::" not in threads
-    return KernelUnit(_unit(body, thread), function.scope + threads if named else threads)
+    named = threads and not threads.isdecimal() and "::" not in threads
+    return source.function.scope + threads if named else threads
 
 
 def launch_of(source: KernelSource, request: NewOpRequest, sizes: Sizes) -> KernelLaunch | None:
@@ -84,15 +100,11 @@ def launch_of(source: KernelSource, request: NewOpRequest, sizes: Sizes) -> Kern
     return KernelLaunch(unit, grid, block, _guesses(request, unit, grid, block, sizes))
 
 
-def _unit(body: str, thread: re.Match[str] | None) -> str:
-    if _WARP_OF_BLOCK.search(body):
-        return "warp"
-    if thread is None:
-        return "row"
-    after = body[thread.end() :]
-    named = re.search(r"(\w+)=$", body[: thread.start()])
-    of_name = named and re.search(rf"\b{named[1]}{_WARP}", after, re.IGNORECASE)
-    return "warp" if of_name or _WARP_OF_THREAD.match(after) else "element"
+def _unit(text: str, body: str, thread: re.Match[str]) -> str:
+    """`body` is the text without spaces and brackets, where `thread` is a thread's number."""
+    named = _NAMED_THREAD.search(text)
+    of_name = named and re.search(rf"\b{named[1]}\s*{_WARP}", text.replace(" ", ""), re.IGNORECASE)
+    return "warp" if of_name or _WARP_OF_THREAD.match(body[thread.end() :]) else "element"
 
 
 def _grid(unit: str, threads: str, sizes: Sizes) -> str:

@@ -68,7 +68,9 @@ def launch(source: KernelSource, grid: str = "", block: str = "") -> KernelLaunc
             "int row = blockIdx.x * (blockDim.x / warpSize) + threadIdx.x / warpSize;",
             KernelUnit("warp", "256"),
         ),
-        ("int row = blockIdx.x * kRows + threadIdx.x / 32;", KernelUnit("warp", "256")),
+        ("int row = blockIdx.x * kRows + threadIdx.x / 32;", KernelUnit("warp", "a::kRows * 32")),
+        ("int row = (blockIdx.x * 128 + threadIdx.x) / 32;", KernelUnit("warp", "128")),
+        ("int row = blockIdx.x * 4 + (threadIdx.x >> 5);", KernelUnit("warp", "4 * 32")),
         (
             "int i = blockIdx.x * blockDim.x + threadIdx.x; w[i] = x[i / 2];",
             KernelUnit("element", "256"),
