@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fictl.dtype import DType
+from fictl.scaffold.new.brought.edge_sizes import edge_sizes, usual_sizes
 from fictl.scaffold.new.brought.header import header
 from fictl.scaffold.new.brought.kernel_source import KernelParameter, KernelSource
 from fictl.scaffold.new.brought.launch import KernelLaunch
@@ -56,7 +57,10 @@ class Brought:
             "header": header(self.source, f"{project}::{family}"),
             "sizes": Sizes(self.signature),
             "case": self.case,
+            "untied": self.untied,
             "launch": self.launch,
+            "edge_sizes": edge_sizes(self.signature),
+            "usual_sizes": usual_sizes(self.signature),
             "entry": self._entry(f"{project}::{family}"),
             "arguments": [self._argument(parameter) for parameter in self.source.parameters],
         }
@@ -65,6 +69,15 @@ class Brought:
     def case(self) -> Tensor:
         """The tensor whose dtype is the case's."""
         return next(tensor for tensor in self.signature.inputs if not tensor.dtype)
+
+    @property
+    def untied(self) -> Tensor | None:
+        """The input whose values have to differ along a row, for outputs that are indices into it:
+        of equal values either index is right.
+        """
+        whole = any("int" in tensor.dtype for tensor in self.signature.outputs)
+        floating = not self.dtypes or all("float" in dtype.name for dtype in self.dtypes)
+        return self.case if whole and floating else None
 
     @property
     def any_shape(self) -> bool:
