@@ -32,11 +32,11 @@ void check_counts(View {{ counts }}, View {{ x }}, int64_t bins) {
 {{ cpp("  fictl::check_same_device(", ["kOp", '"' ~ counts ~ '"', counts, '"' ~ x ~ '"', x], ");") }}
   fictl::check_dtype(kOp, "{{ counts }}", {{ counts }}, fictl::kInt32);
   fictl::check_contiguous(kOp, "{{ counts }}", {{ counts }});
-  const bool fits = {{ counts }}.ndim() == 2 && {{ counts }}.size(0) == {{ x }}.size(0);
+  const int64_t rows = {{ x }}.size(0);
+  const bool fits = {{ counts }}.ndim() == 2 && {{ counts }}.size(0) == rows;
   if (fits && {{ counts }}.size(1) == bins) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "{{ counts }}")
-               << "has shape " << Shape{ {{- counts -}} } << "; it is (" << {{ x }}.size(0) << ", " << bins
-               << ")");
+               << "has shape " << Shape{ {{- counts -}} } << "; it is (" << rows << ", " << bins << ")");
 }
 
 {{ cpp("void " ~ name ~ "(", spelled.views, ") {") }}

@@ -3,10 +3,7 @@
 {% set floats = dtypes[0].name.startswith(("float", "bfloat")) %}
 {{ opening("edges of rows and bins, equal elements, NaN, places in memory, refusals") }}
 
-
-def _random(
-    rows: int, cols: int, dtype: torch.dtype = DTYPES[0], *, device: str
-) -> torch.Tensor:
+def _random(rows: int, cols: int, dtype: torch.dtype = DTYPES[0], *, device: str) -> torch.Tensor:
     """Normal numbers, so that some are outside of -2 to 2."""
     return torch.randn(rows, cols, device=device).to(dtype)
 

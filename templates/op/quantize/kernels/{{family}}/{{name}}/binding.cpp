@@ -27,11 +27,12 @@ void check_scales(View {{ scales }}, View {{ x }}, int64_t groups) {
 {{ cpp("  fictl::check_same_device(", ["kOp", '"' ~ scales ~ '"', scales, '"' ~ x ~ '"', x], ");") }}
   fictl::check_dtype(kOp, "{{ scales }}", {{ scales }}, fictl::kFloat32);
   fictl::check_contiguous(kOp, "{{ scales }}", {{ scales }});
-  const bool fits = {{ scales }}.ndim() == 2 && {{ scales }}.size(0) == {{ x }}.size(0);
+  const int64_t rows = {{ x }}.size(0);
+  const bool fits = {{ scales }}.ndim() == 2 && {{ scales }}.size(0) == rows;
   if (fits && {{ scales }}.size(1) == groups) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "{{ scales }}")
-               << "has shape " << Shape{ {{- scales -}} } << "; it is (" << {{ x }}.size(0) << ", "
-               << groups << "), one for each group");
+               << "has shape " << Shape{ {{- scales -}} } << "; it is (" << rows << ", " << groups
+               << "), one for each group");
 }
 
 {{ cpp("void " ~ name ~ "(", spelled.views, ") {") }}

@@ -11,9 +11,7 @@ STEP = {{ {"e4m3": "1 / 16", "e5m2": "1 / 8"}[to.short] }}  # half of the last p
 Result = tuple[torch.Tensor, torch.Tensor]
 
 
-def _random(
-    rows: int, cols: int, dtype: torch.dtype = DTYPES[0], *, device: str
-) -> torch.Tensor:
+def _random(rows: int, cols: int, dtype: torch.dtype = DTYPES[0], *, device: str) -> torch.Tensor:
     return torch.randn(rows, cols, device=device).to(dtype)
 
 

@@ -5,9 +5,7 @@
 PIECE = 32 * 1024 // DTYPES[0].itemsize
 
 
-def _random(
-    rows: int, cols: int, dtype: torch.dtype = DTYPES[0], *, device: str
-) -> torch.Tensor:
+def _random(rows: int, cols: int, dtype: torch.dtype = DTYPES[0], *, device: str) -> torch.Tensor:
 {% if integers %}
     return torch.randint(-9, 10, (rows, cols), device=device).to(dtype)
 {% else %}

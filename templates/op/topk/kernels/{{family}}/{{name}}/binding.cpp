@@ -15,7 +15,7 @@ using fictl::View;
 constexpr const char* kOp = "{{ name }}";
 
 void check_k(int64_t k, View {{ x }}) {
-  constexpr int64_t kMostCols = (int64_t{1} << 31) - 64;  // Indices of whole vectors are below 2^31.
+  constexpr int64_t kMostCols = (int64_t{1} << 31) - 64;  // of whole vectors, within 32 bits
   if ({{ x }}.size(1) > kMostCols) {
     fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "{{ x }}")
                  << "has shape " << Shape{ {{- x -}} } << "; a row has at most " << kMostCols
@@ -29,9 +29,10 @@ void check_k(int64_t k, View {{ x }}) {
 // One for each of the k elements of every row.
 void check_chosen(const char* name, View chosen, View {{ x }}, int64_t k) {
   fictl::check_same_device(kOp, name, chosen, "{{ x }}", {{ x }});
-  if (chosen.ndim() == 2 && chosen.size(0) == {{ x }}.size(0) && chosen.size(1) == k) return;
+  const int64_t rows = {{ x }}.size(0);
+  if (chosen.ndim() == 2 && chosen.size(0) == rows && chosen.size(1) == k) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, name)
-               << "has shape " << Shape{chosen} << "; it is (" << {{ x }}.size(0) << ", " << k << ")");
+               << "has shape " << Shape{chosen} << "; it is (" << rows << ", " << k << ")");
 }
 
 {{ cpp("void " ~ name ~ "(", spelled.views, ") {") }}

@@ -16,8 +16,8 @@ from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
 {{ py("def _reference(", spelled.reference_parameters, ") -> tuple[torch.Tensor, torch.Tensor]:") }}
     """Sort whole rows. Why not torch.topk: it says nothing on the order of equal elements."""
     # Why one NaN: CUDA's sort puts a NaN with a sign below all.
-    ordered = {{ x }}.masked_fill({{ x }}.isnan(), torch.nan).sort(dim=-1, descending=True, stable=True)
-    indices = ordered.indices[..., :k]
+    values = {{ x }}.masked_fill({{ x }}.isnan(), torch.nan)
+    indices = values.sort(dim=-1, descending=True, stable=True).indices[..., :k]
     return {{ x }}.gather(-1, indices), indices
 {% endif %}
 

@@ -1,14 +1,15 @@
+{% from "_macros/matrix_names.jinja" import host, kernel with context %}
+{% from "_macros/comment.jinja" import comment %}
 {% set x, counts = inputs[0].name, outputs[0].name %}
-// {{ name }}: how many elements of every row fall into each of `bins` equal bins from low to high, as
-// torch.histc counts them: high belongs to the last bin; what is outside, or NaN, to none.
+{{ comment(name ~ ": how many elements of every row fall into each of `bins` equal bins from low to high, as torch.histc counts them: high belongs to the last bin; what is outside, or NaN, to none.") }}
 //
-// Algorithm: a block counts in shared memory. Its warps have up to eight copies of the bins, so that
-// they seldom wait for one another, and a thread adds up adjacent equal ones before it counts them,
-// so that a row of one value is no slower. At the end the copies are added up. A row with a block
-// to itself is written at once; where there are fewer rows than the GPU has room for, several blocks
-// share one, and add their counts to an output that was set to zero. Sums of integers do not depend
-// on the order: the result is the same in every run. More than 8192 bins are counted in the output
-// itself, by atomics on L2.
+// Algorithm: a block counts in shared memory. It has up to eight copies of the bins, so that its
+// warps seldom wait for one another, and a thread adds up adjacent equal ones before it counts
+// them, so that a row of one value is no slower. At the end the copies are added up. A row with a
+// block to itself is written at once; where the GPU has room for more blocks than there are rows,
+// several share one, and add their counts to an output that was set to zero. Sums of integers do
+// not depend on their order: the result is the same in every run. More than 8192 bins are counted
+// in the output itself, by atomics in L2.
 //
 // Traffic: a row is read once, and its counts are written once. The limit is the bandwidth of the
 // memory, until most elements fall into few bins: then it is the atomics of shared memory.
@@ -94,7 +95,7 @@ __device__ void {{ title }}Count(const {{ title }}Args<T>& args, int* bins) {
 }
 
 template <typename T, int N>
-__global__ void __launch_bounds__(k{{ title }}Threads) {{ title }}Kernel({{ title }}Args<T> args) {
+{{ kernel("k" ~ title ~ "Threads") }}
   extern __shared__ int shared_bins[];
   const int64_t row = blockIdx.x / args.parts;
   int32_t* {{ counts }} = args.{{ counts }} + row * args.bins;
@@ -124,11 +125,11 @@ __global__ void __launch_bounds__(k{{ title }}Threads) {{ title }}Kernel({{ titl
 
 // `{{ counts }}` has rows of `bins`, one after the other; high is above low. `pdl`: use programmatic
 // dependent launch where the GPU supports it.
-template <typename T>
-cudaError_t {{ title }}({{ title }}Args<T> args, int sm_count, cudaStream_t stream = nullptr, bool pdl = false) {
+{{ host(title ~ "Args<T> args", ["int sm_count"]) }}
   if (args.rows == 0) return cudaSuccess;
   constexpr int N = device::kVecBytes / sizeof(T);
-  const bool aligned = device::vec_aligned(args.{{ x }}) && args.{{ x }}_pitch % N == 0 && args.cols % N == 0;
+  bool aligned = args.cols % N == 0;
+  aligned &= device::vec_aligned(args.{{ x }}) && args.{{ x }}_pitch % N == 0;
   const int64_t most_parts =
       device::ceil_div(args.cols, k{{ title }}Threads * k{{ title }}Vecs * (aligned ? N : 1));
   // Why two blocks an SM: their loads cover the latency, and more would write more counts.

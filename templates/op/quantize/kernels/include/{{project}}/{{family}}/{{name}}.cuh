@@ -1,3 +1,5 @@
+{% from "_macros/matrix_names.jinja" import host, kernel with context %}
+{% from "_macros/comment.jinja" import comment %}
 {% set x, q, scales = inputs[0].name, outputs[0].name, outputs[1].name %}
 {% set to = parse_dtype(outputs[0].dtype) %}
 {% set is_int = to.short == "i8" %}
@@ -11,8 +13,8 @@
 // are read twice, the second time from L2. The limit is the bandwidth of the memory.
 //
 // Tiling, by the vectors of 16 bytes in a group (16 for 128 values of bf16):
-//   up to 32     A vector a thread. Several groups share a warp, the next power of two of lanes each,
-//                and agree by shuffles: no shared memory, no barrier.
+//   up to 32     A vector a thread. Several groups share a warp, the next power of two of lanes
+//                each, and agree by shuffles: no shared memory, no barrier.
 //   up to 1024   Four vectors a thread and a block a group, all loads before the first use.
 //   more         The same, but every walk over the group loads it again.
 //
@@ -43,7 +45,7 @@ namespace device = fictl::device;
 using {{ title }}To = {{ to.cpp }};
 
 constexpr float k{{ title }}Largest = {{ {"e4m3": "448.0f", "e5m2": "57344.0f", "i8": "127.0f"}[to.short] }};
-constexpr float k{{ title }}Least = 1e-10f;  // the largest magnitude of a group counts as this at least
+constexpr float k{{ title }}Least = 1e-10f;  // that a group's largest counts as
 constexpr int k{{ title }}Threads = 256;
 constexpr int k{{ title }}Vecs = 4;  // a thread
 
@@ -62,11 +64,12 @@ struct {{ title }}Args {
 
 // The scale of a group. For one that is a power of two, round it up here, and in trace.py.
 __device__ inline float {{ title }}Scale(float largest) {
-  return (largest < k{{ title }}Least ? k{{ title }}Least : largest) * (1.0f / k{{ title }}Largest);
+  if (largest < k{{ title }}Least) largest = k{{ title }}Least;
+  return largest * (1.0f / k{{ title }}Largest);
 }
 
 template <typename T, int N>
-__device__ device::Vec<{{ title }}To, N> {{ title }}Vec(const device::Vec<T, N>& vec, float inverse) {
+{{ cpp("__device__ device::Vec<" ~ title ~ "To, N> " ~ title ~ "Vec(", ["const device::Vec<T, N>& vec", "float inverse"], ") {") }}
   float values[N];
   device::to_float(vec, values);
 {% if is_int %}
@@ -85,10 +88,10 @@ __device__ device::Vec<{{ title }}To, N> {{ title }}Vec(const device::Vec<T, N>&
 }
 
 // blockDim.y groups a block, of blockDim.x threads each. A thread has every blockDim.x-th vector,
-// kVecs of them at a time; if kHeld, these are all and are loaded once. Pointers, pitches and groups
-// are multiples of N.
+// kVecs of them at a time; if kHeld, these are all and are loaded once. Pointers, pitches and
+// groups are multiples of N.
 template <typename T, int N, int kVecs, bool kHeld>
-__global__ void __launch_bounds__(k{{ title }}Threads) {{ title }}Kernel({{ title }}Args<T> args) {
+{{ kernel("k" ~ title ~ "Threads") }}
   __shared__ typename device::BlockReduce<float>::Storage storage;
   device::BlockReduce<float> over_block(storage);
   const int64_t group = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
@@ -122,8 +125,9 @@ __global__ void __launch_bounds__(k{{ title }}Threads) {{ title }}Kernel({{ titl
       for (int j = 0; j < N; ++j) largest = device::Max()(largest, fabsf(values[j]));
     }
   }
-  largest = blockDim.x <= device::kWarpSize ? device::warp_reduce(device::Max(), largest, blockDim.x)
-                                            : over_block(device::Max(), largest);
+  largest = blockDim.x > device::kWarpSize
+                ? over_block(device::Max(), largest)
+                : device::warp_reduce(device::Max(), largest, blockDim.x);
   const float scale = {{ title }}Scale(largest);
   if (size > 0 && threadIdx.x == 0) args.{{ scales }}[group] = scale;
   const float inverse = 1.0f / scale;
@@ -152,20 +156,22 @@ cudaError_t Launch{{ title }}(device::LaunchConfig config, const {{ title }}Args
     config.block = dim3(threads < k{{ title }}Threads ? threads : k{{ title }}Threads);
   }
   config.grid = dim3(device::ceil_div(args.rows * args.groups, config.block.y));
-  if (vecs <= device::kWarpSize) return device::launch<{{ title }}Kernel<T, N, 1, true>>(config, args);
   constexpr int kVecs = k{{ title }}Vecs;
+  if (vecs <= device::kWarpSize) {
+    return device::launch<{{ title }}Kernel<T, N, 1, true>>(config, args);
+  }
   return vecs <= kHeldVecs ? device::launch<{{ title }}Kernel<T, N, kVecs, true>>(config, args)
                            : device::launch<{{ title }}Kernel<T, N, kVecs, false>>(config, args);
 }
 
 // `{{ scales }}` has rows of `groups`, one after the other. `pdl`: use programmatic dependent launch
 // where the GPU supports it.
-template <typename T>
-cudaError_t {{ title }}(const {{ title }}Args<T>& args, cudaStream_t stream = nullptr, bool pdl = false) {
+{{ host("const " ~ title ~ "Args<T>& args") }}
   if (args.rows == 0 || args.groups == 0) return cudaSuccess;
   constexpr int N = device::kVecBytes / sizeof(T);
-  const bool aligned = device::vec_aligned(args.{{ x }}) && device::vec_aligned(args.{{ q }}) &&
-                       args.{{ x }}_pitch % N == 0 && args.{{ q }}_pitch % N == 0 && args.group_size % N == 0;
+  bool aligned = args.group_size % N == 0;
+  aligned &= device::vec_aligned(args.{{ x }}) && args.{{ x }}_pitch % N == 0;
+  aligned &= device::vec_aligned(args.{{ q }}) && args.{{ q }}_pitch % N == 0;
 
   device::LaunchConfig config;
   config.stream = stream;

@@ -1,7 +1,8 @@
+{% from "_macros/matrix_names.jinja" import host, kernel with context %}
+{% from "_macros/comment.jinja" import comment %}
 {% set x, out = inputs[0].name, outputs[0].name %}
 {% set integers = dtypes | selectattr("short", "in", ["i32", "i64"]) | list %}
-// {{ name }}: the prefix sums of every row: the sum of all elements up to each, with it (inclusive) or
-// without (exclusive), {{ "summed in 64 bits where they are integers, else in fp32 or wider," if integers else "in fp64 where they are fp64, else in fp32," if is_wide else "computed in fp32" }} and rounded once.
+{{ comment(name ~ ": the prefix sums of every row: the sum of all elements up to each, with it (inclusive) or without (exclusive), " ~ ("in 64 bits of integers, else in fp32, or fp64 of fp64," if integers else "in fp64 of fp64, else in fp32," if is_wide else "in fp32") ~ " and rounded once.") }}
 //
 // Algorithm: a row is cut into pieces of 32 KiB, and these into tiles. In a tile, a thread adds up
 // each of its vectors, a warp scans these sums by shuffles, and one barrier tells all warps what
@@ -119,7 +120,7 @@ class {{ title }}Scan {
  private:
   // The sum before each vector of this thread, within its warp. Returns the warp's. Why never by
   // subtracting a vector's own: that would make NaN of an infinity, before its place.
-  __device__ Sum scan_warp(const Vec (&vecs)[k{{ title }}Vecs], Sum (&offsets)[k{{ title }}Vecs], int64_t left) {
+{{ cpp("  __device__ Sum scan_warp(", ["const Vec (&vecs)[k" ~ title ~ "Vecs]", "Sum (&offsets)[k" ~ title ~ "Vecs]", "int64_t left"], ") {") }}
     Sum sum = 0;
 #pragma unroll
     for (int i = 0; i < k{{ title }}Vecs; ++i) {
@@ -189,7 +190,7 @@ class {{ title }}Scan {
 enum class {{ title }}Stage { kRow, kSum, kPiece };
 
 template <typename T, int N, {{ title }}Stage kStage>
-__global__ void __launch_bounds__(k{{ title }}Threads) {{ title }}Kernel({{ title }}Args<T> args) {
+{{ kernel("k" ~ title ~ "Threads") }}
   using Sum = {{ title }}Sum<T>;
   constexpr int64_t kPiece = k{{ title }}PieceBytes / sizeof(T);
   constexpr bool kWhole = kStage == {{ title }}Stage::kRow;
@@ -219,7 +220,7 @@ __global__ void __launch_bounds__(k{{ title }}Threads) {{ title }}Kernel({{ titl
 }
 
 template <typename T, int N>
-cudaError_t Launch{{ title }}(device::LaunchConfig config, const {{ title }}Args<T>& args, bool in_pieces) {
+{{ cpp("cudaError_t Launch" ~ title ~ "(", ["device::LaunchConfig config", "const " ~ title ~ "Args<T>& args", "bool in_pieces"], ") {") }}
   using Stage = {{ title }}Stage;
   config.block = dim3(k{{ title }}Threads);
   if (in_pieces) {
@@ -238,13 +239,13 @@ cudaError_t Launch{{ title }}(device::LaunchConfig config, const {{ title }}Args
 // `results` has rows * {{ title }}Pieces(bytes of a row) sums, if a row has several pieces; `pieces` is
 // set here. `{{ out }}` may be `{{ x }}`. `pdl`: use programmatic dependent launch where the GPU supports
 // it.
-template <typename T>
-cudaError_t {{ title }}({{ title }}Args<T> args, int sm_count, cudaStream_t stream = nullptr, bool pdl = false) {
+{{ host(title ~ "Args<T> args", ["int sm_count"]) }}
   if (args.rows == 0 || args.cols == 0) return cudaSuccess;
   args.pieces = static_cast<unsigned>({{ title }}Pieces(args.cols * sizeof(T)));
   constexpr int N = device::kVecBytes / sizeof(T);
-  const bool aligned = device::vec_aligned(args.{{ x }}) && device::vec_aligned(args.{{ out }}) &&
-                       args.{{ x }}_pitch % N == 0 && args.{{ out }}_pitch % N == 0 && args.cols % N == 0;
+  bool aligned = args.cols % N == 0;
+  aligned &= device::vec_aligned(args.{{ x }}) && args.{{ x }}_pitch % N == 0;
+  aligned &= device::vec_aligned(args.{{ out }}) && args.{{ out }}_pitch % N == 0;
   // Why twice: with as many rows as blocks run at once, reading each once is faster.
   const bool in_pieces = args.pieces > 1 && args.rows < 2 * sm_count;
 

@@ -1,16 +1,18 @@
+{% from "_macros/matrix_names.jinja" import host, kernel with context %}
+{% from "_macros/comment.jinja" import comment %}
 {% set x = inputs[0].name %}
 {% set values, indices = outputs[0].name, outputs[1].name %}
 // {{ name }}: the k largest elements of every row, the largest first, and their indices.
 //
 // Algorithm: an element and its index make an entry of 64 bits. Entries are in the order of their
 // elements, NaN above all, and those of equal elements in the order of their indices, the first
-// above: no two are equal, so that the same k are chosen in every run. A block has a row. It sorts a
-// row of up to 2048 elements in shared memory. Of a longer one, 2048 bins count the entries by their
-// highest 11 bits; those from the bin of the k-th on are candidates. If these are too many to sort,
-// the next 11 bits of that bin's entries are counted, until they are few enough, which they mostly
-// are at once. A last pass over the row collects them.
+// above: no two are equal, so that the same k are chosen in every run. A block has a row, and sorts
+// one of up to 2048 elements in shared memory. Of a longer row, 2048 bins count the entries by
+// their highest 11 bits; those from the bin of the k-th on are candidates. Where these are too many
+// to sort, the next 11 bits of that bin's entries are counted, until there are few enough, which is
+// mostly at once. A last pass over the row collects them.
 //
-// Traffic: a row is read from memory once, and from L1 or L2 once for each further pass, mostly one.
+// Traffic: a row is read from memory once, and from L1 or L2 in each further pass, mostly one.
 //
 // Tiling: a block of up to 1024 threads, with four vectors of 16 bytes each in flight, covers the
 // latency of HBM. The bins and the entries to sort share 16 KiB, so that several blocks of short
@@ -176,7 +178,7 @@ class {{ title }}Row {
 };
 
 template <typename T, int N>
-__global__ void __launch_bounds__(k{{ title }}MostThreads) {{ title }}Kernel({{ title }}Args<T> args) {
+{{ kernel("k" ~ title ~ "MostThreads") }}
   __shared__ {{ title }}Storage storage;
   const int64_t row = blockIdx.x;
   const T* {{ x }} = args.{{ x }} + row * args.{{ x }}_pitch;
@@ -199,12 +201,11 @@ __global__ void __launch_bounds__(k{{ title }}MostThreads) {{ title }}Kernel({{ 
 
 // `k` is at most k{{ title }}Most and `cols`. `pdl`: use programmatic dependent launch where the GPU
 // supports it.
-template <typename T>
-cudaError_t {{ title }}(const {{ title }}Args<T>& args, cudaStream_t stream = nullptr,
-{{ " " * (13 + title | length) }}bool pdl = false) {
+{{ host("const " ~ title ~ "Args<T>& args") }}
   if (args.rows == 0 || args.k == 0) return cudaSuccess;
   constexpr int N = device::kVecBytes / sizeof(T);
-  const bool aligned = device::vec_aligned(args.{{ x }}) && args.{{ x }}_pitch % N == 0 && args.cols % N == 0;
+  bool aligned = args.cols % N == 0;
+  aligned &= device::vec_aligned(args.{{ x }}) && args.{{ x }}_pitch % N == 0;
 
   int threads = k{{ title }}LeastThreads;
   const int64_t wanted = device::ceil_div(args.cols, aligned ? N : 1);
