@@ -77,10 +77,11 @@ def command(
         return
     if not name and not from_definition:
         raise UsageError("a new op needs a name", "as in fictl new-op rope_scale")
-    new_op = _draft(request_of(context.params), may_ask=not json, overwrite=force)
+    new_op, request = _draft(request_of(context.params), may_ask=not json, overwrite=force)
+    from fictl.scaffold.existing.upgrade.again import with_record
     from fictl.scaffold.new.new_op import plan_op
 
-    plan = plan_op(new_op)
+    plan = with_record(plan_op(new_op), new_op, request)
     message = f"feat: {new_op.family}/{new_op.name}, scaffolded" if commit else ""
     words = f"fictl new-op {new_op.name}"
     data = carry_out(plan, words, dry_run=dry_run, diff=diff, commit=message, force=force)
@@ -94,7 +95,8 @@ def command(
     console.show(console.Result({**described, **data}, view))
 
 
-def _draft(request: NewOpRequest, *, may_ask: bool, overwrite: bool) -> Draft:
+def _draft(request: NewOpRequest, *, may_ask: bool, overwrite: bool) -> tuple[Draft, NewOpRequest]:
+    """The op, and the request with what was answered."""
     project = own_project()
     if request.says_nothing and may_ask and _is_terminal():
         from fictl.cli._new_op.ask import ask
@@ -102,7 +104,7 @@ def _draft(request: NewOpRequest, *, may_ask: bool, overwrite: bool) -> Draft:
         request = ask(request, project)
     from fictl.scaffold.new.new_op import draft
 
-    return draft(project, request, overwrite)
+    return draft(project, request, overwrite), request
 
 
 def request_of(flags: Mapping[str, Any]) -> NewOpRequest:
@@ -152,8 +154,10 @@ def _undo() -> None:
 
 def _written(new_op: Draft, plan: Plan) -> Iterator[str]:
     """Lines for people: the computation, the files by folder, and what to do next."""
+    from fictl.scaffold.record import FILE as RECORD
+
     yield f"  {new_op.call}"
-    shown = [plan.shown(path) for path in plan.files]
+    shown = [plan.shown(path) for path in plan.files if path.name != RECORD]
     kernels = [name for name in shown if name.endswith(".cuh")]
     tests = [name for name in shown if Path(name).name.startswith("test_")]
     others = [name for name in shown if name not in (*kernels, *tests)]

@@ -18,7 +18,7 @@ from fictl.scaffold.new.signature import Signature
 from fictl.scaffold.new.spelling import Spelling
 
 if TYPE_CHECKING:
-    from fictl.scaffold.new.reference import Reference
+    from fictl.scaffold.new.reference import ReadReference, Reference
 
 # What fp32 cannot hold exactly is computed in fp64.
 _WIDE = ("float64", "int32", "int64")
@@ -27,7 +27,9 @@ _HEADER_FP8 = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn_
 
 @dataclass(frozen=True)
 class Draft:
-    """Everything that is known of it. `roles` are the axes that the kind's patterns name."""
+    """Everything that is known of it. `roles` are the axes that the kind's patterns name; `read` is
+    what --from read.
+    """
 
     project: Project
     family: str
@@ -42,6 +44,7 @@ class Draft:
     reference: Reference | None = None
     doc: str = ""
     more: Mapping[str, Any] | None = None
+    read: ReadReference | None = None
 
     @property
     def title(self) -> str:

@@ -40,6 +40,7 @@ def brought_draft(
         brought.expression,
         read.reference if read else None,
         what,
+        read=read,
     )
     code = {"reference_code": _torch(op_draft)} if brought.expression else {}
     return replace(op_draft, more={**brought.context(project.name, family), **code})
