@@ -17,6 +17,7 @@ from fictl.cli.one_op import own_project
 from fictl.cli.options import DryRun, Json
 from fictl.cli.scaffolded import Commit, Diff, Force, carry_out, print_diff, print_tree
 from fictl.errors import UsageError
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from fictl.scaffold.new.draft import Draft
@@ -81,7 +82,9 @@ def command(
     from fictl.scaffold.existing.upgrade.again import with_record
     from fictl.scaffold.new.new_op import plan_op
 
-    plan = with_record(plan_op(new_op), new_op, request)
+    plan = plan_op(new_op)
+    if not diff:  # A patch is for people to read.
+        plan = with_record(plan, new_op, request)
     message = f"feat: {new_op.family}/{new_op.name}, scaffolded" if commit else ""
     words = f"fictl new-op {new_op.name}"
     data = carry_out(plan, words, dry_run=dry_run, diff=diff, commit=message, force=force)
@@ -138,6 +141,7 @@ def _is_terminal() -> bool:
 
 def _undo() -> None:
     from fictl.scaffold.plan.undo import take_back
+    from fictl.scaffold.record import FILE as RECORD
 
     top = own_project().top
     record = take_back(top)
@@ -148,7 +152,8 @@ def _undo() -> None:
         )
     names = [file.path for file in record.files]
     data = {"command": record.command, "files": names}
-    text = f"took back `{record.command}`: {len(names)} file{'s' * (len(names) != 1)} as before"
+    shown = [name for name in names if Path(name).name != RECORD]
+    text = f"took back `{record.command}`: {counted(len(shown), 'file')} as before"
     console.show(console.Result(data, text))
 
 

@@ -101,7 +101,7 @@ def _examined(ops: Sequence[str]) -> list[OpUpgrade]:
 
 
 def _ask() -> None:
-    """On a terminal nothing is written that nobody has seen."""
+    """Ask on a terminal, where the patch was just shown."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return
     if not typer.confirm("Write this?", default=True, err=True):

@@ -50,13 +50,12 @@ def plan_rename(folder: OpFolder, name: str, family: str = "") -> Renamed:
     texts: dict[Path, str | None] = dict.fromkeys(files)
     texts.update(keep_formatted(changed, {path: moved.get(path, path) for path in changed}))
     texts.update(renamed_definitions(renaming))
-    texts.update(
-        renamed_record(
-            renaming,
-            lambda path: _place(path, renaming),
-            lambda path, text: _renamed_text(path, text, cpp, python),
-        )
+    kept = renamed_record(
+        renaming,
+        lambda path: _place(path, renaming),
+        lambda path, text: _renamed_text(path, text, cpp, python),
     )
+    texts.update(kept)
     left = mentions(
         folder.project,
         (renaming.old, *renaming.public),

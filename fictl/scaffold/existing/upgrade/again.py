@@ -31,7 +31,9 @@ def with_record(plan: Plan, new_op: Draft, request: NewOpRequest) -> Plan:
 
 
 def record_of(new_op: Draft, request: NewOpRequest) -> ScaffoldRecord:
-    """What was inferred is recorded as if the user had said it: a later fictl may infer otherwise."""
+    """Make the record. What was inferred is in it as if it had been said: a later fictl may infer
+    otherwise.
+    """
     named = replace(request, name=new_op.name, family=new_op.family)
     source = ""
     if request.reference:

@@ -49,10 +49,9 @@ def merge(base: str, mine: str, now: str, label: str) -> Merged:
 
 def marks_in(text: str) -> list[int]:
     """Lines that begin a conflict which nobody has resolved."""
-    kinds: list[tuple[str, int]] = [
-        (mark[0][0], text.count("\n", 0, mark.start()) + 1) for mark in _MARK.finditer(as_lf(text))
-    ]
-    triples = zip(kinds, kinds[1:], kinds[2:], strict=False)
+    text = as_lf(text)
+    marks = [(mark[0][0], text.count("\n", 0, mark.start()) + 1) for mark in _MARK.finditer(text)]
+    triples = zip(marks, marks[1:], marks[2:], strict=False)
     return [a[1] for a, b, c in triples if a[0] + b[0] + c[0] == "<=>"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fictl.errors import FictlError, UsageError
 from fictl.paths import matching
-from fictl.project import OpFolder, folders, require_trusted
+from fictl.project import OpFolder, folders
 from fictl.scaffold.existing.belongings import own_files
 from fictl.scaffold.existing.upgrade.again import rewritten
 from fictl.scaffold.existing.upgrade.file_upgrade import FileTexts, FileUpgrade, upgraded
@@ -61,7 +61,6 @@ def without_records(plan: Plan) -> Plan:
 
 
 def _compared(folder: OpFolder, record: ScaffoldRecord) -> OpUpgrade:
-    require_trusted(folder.project)
     marks = tuple(_marks(folder))
     if marks:
         raise FictlError(
@@ -116,7 +115,7 @@ def _others(folder: OpFolder, known: set[Path]) -> dict[Path, str]:
 
 
 def _is_own(folder: OpFolder, path: Path) -> bool:
-    """In its folder, or beside its header or test under its name, and no other op's."""
+    """Tell if a file is the op's: in its folder, or beside its header or test under its name, and no other op's."""
     if folder.path in path.parents:
         return True
     beside = path.parent in (folder.header.parent, folder.test.parent)
