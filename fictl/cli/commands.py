@@ -17,6 +17,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "Write ops": {
         "new-op": "Write an op: from an expression, torch, or a kernel",
+        "upgrade": "Bring what is new in the scaffold into your ops",
         "export-op": "Copy an op into a project of its own, or for the Hub",
         "rename-op": "Rename an op, or move it to another family",
         "remove-op": "Delete an op and what belongs to it",

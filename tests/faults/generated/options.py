@@ -19,6 +19,7 @@ _CALLS = {
     "export-op": "twice taken",
     "rename-op": "twice thrice --dry-run",
     "remove-op": "twice --dry-run",
+    "upgrade": "--dry-run",
     "list": "twice",
     "where": "twice",
     "check": "twice",
