@@ -14,7 +14,7 @@ from fictl.bench.messages import BenchRequest, FileRequest, RanksRequest, Revisi
 from fictl.bench.observer import BenchObserver
 from fictl.bench.options import DEFAULTS, BenchOptions
 from fictl.bench.result import BenchReport
-from fictl.bench.row import TIMED, Row
+from fictl.bench.row import Row
 from fictl.case.selection import functions
 from fictl.child.environment import unwatched
 from fictl.child.program import Program
@@ -166,8 +166,8 @@ def _talk(job: Measurement, observer: BenchObserver) -> Conversation:
 def _require_baseline(rows: Sequence[Row], options: BenchOptions) -> None:
     """Raise if no requested baseline could be timed: there is nothing to compare with."""
     others = [row for row in rows if row.is_baseline]
-    ours = any(row.status == TIMED and not row.is_baseline for row in rows)
-    if options.baselines and ours and not any(row.status == TIMED for row in others):
+    ours = any(row.has_time and not row.is_baseline for row in rows)
+    if options.baselines and ours and not any(row.has_time for row in others):
         why = dict.fromkeys(f"{row.side}: {row.note}" for row in others)
         raise SetupError(
             f"no baseline of {', '.join(options.baselines)} could be timed",

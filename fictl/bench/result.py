@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from fictl.bench.row import FAILED, TIMED, WRONG, Row
+from fictl.bench.row import FAILED, WRONG, Row
 from fictl.errors import UsageError, unreadable
 from fictl.paths import write_atomic
 from fictl.user_file import read_text
@@ -73,7 +73,7 @@ class BenchReport:
         """Return 1 if an op is wrong or failed, 3 if nothing could be timed, else 0."""
         if any(row.status in (WRONG, FAILED) and not row.is_baseline for row in self.rows):
             return 1
-        return 0 if any(row.status == TIMED for row in self.rows) else 3
+        return 0 if any(row.has_time for row in self.rows) else 3
 
     def to_dict(self) -> dict[str, Any]:
         rows = [row.to_dict() for row in self.rows]
