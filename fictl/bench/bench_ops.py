@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +22,7 @@ from fictl.errors import SetupError, UsageError
 from fictl.gpu_lock.chosen import NO_GPUS, ChosenGpus
 from fictl.process import TimedOut, TimeLimit
 from fictl.project import Project, select
+from fictl.project.commit import state_of
 from fictl.ranks.launched import Launched
 from fictl.toolchain import require_gpu, visible_gpus
 
@@ -52,7 +53,9 @@ def bench(
         Measurement(str(folder), kind(folder.op, names, device, options), chosen)
         for folder, names in requests
     ]
-    return _run(jobs, options, observer)
+    report = _run(jobs, options, observer)
+    sources = {project.name: state_of(project) for project in {f.project for f in folders}}
+    return replace(report, environment=replace(report.environment, sources=sources))
 
 
 def bench_file(

@@ -15,8 +15,8 @@ from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.on_places import refuse_with_on
 from fictl.cli.options import Device, Json, On, use_device
 from fictl.cli.outputs import writes_files_and_folders
-from fictl.errors import InvalidValue, UsageError
-from fictl.quantity import parse_number
+from fictl.cli.shares import share
+from fictl.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -119,7 +119,7 @@ def command(
     options = BenchOptions(
         dtype=dtype, case=case, timer=timer, cold=not warm, rounds=rounds, power=power
     )
-    limit, gate = _share(threshold), parse_gate(fail_on)
+    limit, gate = share("--threshold", threshold), parse_gate(fail_on)
     files = formats_of(out or [], file_format)
     if baseline and what:
         raise UsageError(
@@ -147,18 +147,6 @@ def _gpu(what: list[str], ops: list[str], wait: float | None) -> AbstractContext
 
     is_stored = bool(what) and understand(what, ops).kind == RESULTS
     return nullcontext() if is_stored else alone(wait)
-
-
-def _share(text: str) -> float:
-    """`1%` or `0.01`."""
-    number = text.strip().removesuffix("%")
-    try:
-        value = parse_number(number.strip(), 0, 100) / (100 if "%" in text else 1)
-    except InvalidValue:
-        value = 0.0
-    if not 0 < value < 1:
-        raise InvalidValue(f"--threshold {text!r} is not a share", "as in '1%' or 0.01")
-    return value
 
 
 def _view(out: Console, outcome: CompareOutcome) -> None:

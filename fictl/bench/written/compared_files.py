@@ -15,11 +15,21 @@ from fictl.bench.written.file_format import format_of
 from fictl.bench.written.picture_file import write_picture
 from fictl.user_file import write_text
 
+
+def _json(outcome: CompareOutcome) -> str:
+    document = {
+        "schema": "fictl.compare/1",
+        "ok": not outcome.exit_code,
+        "data": outcome.to_dict(),
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
 _TEXTS = {
     "markdown": compared_markdown,
     "junit": compared_junit,
     "csv": compared_csv,
-    "json": lambda outcome: json.dumps(_document(outcome), indent=1) + "\n",
+    "json": _json,
 }
 FORMATS = (*_TEXTS, "plot")
 
@@ -35,7 +45,3 @@ def write_compared(outcome: CompareOutcome, files: Sequence[tuple[Path, str]]) -
             write_picture(compared_picture(outcome), path, f"{outcome.a} → {outcome.b}")
         else:
             write_text("--out", path, _TEXTS[kind](outcome))
-
-
-def _document(outcome: CompareOutcome) -> dict[str, object]:
-    return {"schema": "fictl.compare/1", "ok": not outcome.exit_code, "data": outcome.to_dict()}
