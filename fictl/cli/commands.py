@@ -40,6 +40,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Measure": {
         "bench": "Time ops beside their baselines",
         "compare": "Say whether it is faster than before",
+        "history": "Show times of ops over commits",
         "profile": "Say what bounds each kernel",
         "inspect": "Show registers, spills, SASS; no GPU needed",
         "tune": "Find and keep the fastest configurations",

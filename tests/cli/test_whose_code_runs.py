@@ -42,6 +42,7 @@ _CALLS = (
     "bench twice --dry-run",
     "bench twice --device emu",
     "compare a.json b.json",
+    "history twice",
     "watch twice --once",
     "tune twice --dry-run",
     "tune twice --device emu",

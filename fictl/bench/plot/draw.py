@@ -10,7 +10,6 @@ from fictl.bench.plot.bars import bars
 from fictl.bench.plot.roofline import roofline
 from fictl.bench.plot.sweep import sweeps
 from fictl.bench.result import BenchReport
-from fictl.bench.row import TIMED
 from fictl.errors import UsageError
 from fictl.plot.canvas import Canvas, stacked
 from fictl.plot.png import write_png
@@ -42,7 +41,7 @@ def draw(report: BenchReport, path: Path) -> Path:
 
 
 def _pictures(report: BenchReport) -> Iterator[Canvas]:
-    timed = [row for row in report.rows if row.status == TIMED and row.step == "run"]
+    timed = [row for row in report.rows if row.has_time and row.step == "run"]
     machine = report.environment.gpu or "emulated device"
     for function in dict.fromkeys(row.function for row in timed):
         rows = [row for row in timed if row.function == function]

@@ -27,6 +27,7 @@ _CALLS = {
     "test": "twice --device=cuda",
     "bench": "twice --dry-run",
     "compare": "documents/a.json documents/b.json",
+    "history": "twice --dry-run",
     "watch": "nothing --once",
     "tune": "twice --dry-run --device=cuda",
     "profile": "twice --dry-run",
