@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import fictl
-
 from fictl.errors import (
     CODES,
     FictlError,

@@ -11,7 +11,7 @@ from fictl.report.outcome import TestOutcome
 
 # Numbers and types, which differ from case to case; a list of them counts as one.
 _VARIES = re.compile(r"\b(?:b?float|u?int|bf|f)\d\w*|[-+]?\b(?:\d[\w.+-]*|nan|inf)")
-_LISTED = re.compile(r"#(?:\W{1,3}#)+")
+_LISTED = re.compile(r"#(?:, #)*,?")
 
 
 @dataclass(frozen=True)
@@ -48,5 +48,5 @@ def _key(outcome: TestOutcome) -> tuple[str, ...]:
     function = outcome.test.partition("[")[0]
     # `fictl test OP …`: generated tests of several ops have the same function.
     op = outcome.command.split()[2:3]
-    said = _LISTED.sub("#", _VARIES.sub("#", outcome.reason))
-    return (*op, outcome.outcome, function, said)
+    words = _LISTED.sub("#", _VARIES.sub("#", outcome.reason))
+    return (*op, outcome.outcome, function, words)

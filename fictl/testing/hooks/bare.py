@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from fictl import settings
@@ -46,10 +44,9 @@ def emulate_without_gpu() -> str:
 
     if is_asked_for() or visible_gpus():
         return ""
-    os.environ[settings.DEVICE.name] = choose_device()
-    if settings.DEVICE.get() == "emu":
+    if choose_device() == "emu":
+        settings.DEVICE.set_by_flag("pytest without a GPU", "emu", for_children=True)
         return f"fictl: no GPU here, so ops run on the emulated device; {_OTHER} skips them"
-    del os.environ[settings.DEVICE.name]
     try:
         require_toolchain()
     except SetupError as error:

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from fictl.paths import PACKAGE
-from fictl.project_file import project_folder
+from fictl.project_file import is_our_checkout, project_folder
 
 _BEGUN = pytest.StashKey["dict[Path, str]"]()
 _FIXTURES = pytest.StashKey["set[pytest.Collector]"]()
@@ -26,7 +25,9 @@ def is_ours(item: pytest.Item | pytest.Collector) -> bool:
 
 def is_users(item: pytest.Item) -> bool:
     """True for a test of an op, whoever runs it; false for the tests of fictl itself."""
-    return bool(item.config.getoption("--fictl-op")) or _home(item) not in (None, PACKAGE.parent)
+    home = _home(item)
+    named = bool(item.config.getoption("--fictl-op"))
+    return named or (home is not None and not is_our_checkout(home))
 
 
 def is_whole(config: pytest.Config, options: Any) -> bool:
@@ -110,7 +111,7 @@ def _prepare(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     schedules.configure(config)
-    config.pluginmanager.register(Seeding(config.option.fictl_seed))
+    config.pluginmanager.register(Seeding(config.option.fictl_seed, is_ours))
     if not config.getoption("--fictl-journal"):  # `fictl test` has an outcome of its own for it.
         config.pluginmanager.register(UsedUpMemory(is_ours))
         config.pluginmanager.register(BareRun(config))

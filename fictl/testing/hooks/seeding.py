@@ -5,12 +5,10 @@ from __future__ import annotations
 import random
 import sys
 import zlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
-
-from fictl.testing.hooks import scope
 
 
 class Seeding:
@@ -19,21 +17,22 @@ class Seeding:
     Otherwise they would depend on the tests that ran before.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, is_ours: Callable[[Any], bool]) -> None:
         self._seed = seed
+        self._is_ours = is_ours
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_fixture_setup(
         self, fixturedef: Any, request: pytest.FixtureRequest
     ) -> Generator[None, Any, None]:
-        if scope.is_ours(request.node):
+        if self._is_ours(request.node):
             # Why the name: two fixtures that draw a tensor each must not draw the same.
             seed_all(self._seed ^ zlib.crc32(fixturedef.argname.encode()) >> 1)
         yield
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:
-        if scope.is_ours(pyfuncitem):
+        if self._is_ours(pyfuncitem):
             seed_all(self._seed)
 
 

@@ -18,6 +18,7 @@ from fictl.paths import same_packages
 from fictl.process import attached, ending, stream
 from fictl.project import OpFolder
 from fictl.ranks.launched import Launched, RankEnded
+from fictl.report.cause import causes
 from fictl.report.outcome import FAILED, TestOutcome
 from fictl.report.test_report import TestReport
 from fictl.testing.runner.journal import Journal, JournalWriter
@@ -93,9 +94,11 @@ class TestGroup:
                 )
             return
         if journal.running or code < 0:
+            failed = filter(_is_failed, journal.outcomes.values())
+            first = [cause.first.test for cause in causes(failed)]
             for texts in journal.unsaid.values():
-                for text in texts:
-                    say(text)
+                for test in filter(texts.__contains__, first):
+                    say(texts[test])
         self._blame_running(journal, how, self.limit if late.is_set() else 0.0)
         if len(journal.outcomes) == before:
             kind = UsageError if code == _USAGE else FictlError

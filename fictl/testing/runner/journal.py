@@ -55,7 +55,7 @@ class Journal:
     """Contents of the file, read as it grows; `begin` forgets the process, not the outcomes.
 
     running: test of each rank that has not ended; it counts as failed if the process ends.
-    unsaid: reports of failures that a process has not printed yet, by its rank.
+    unsaid: reports of failures that a process has not printed yet, by its rank and by test.
     verdict: which rank kept another waiting, if that ended the process; by the rank that waited.
     """
 
@@ -66,7 +66,7 @@ class Journal:
     schedules: tuple[str, ...] = ()
     processes: dict[int, int] = field(default_factory=dict)
     running: dict[int, TestOutcome] = field(default_factory=dict)
-    unsaid: dict[int, list[str]] = field(default_factory=dict)
+    unsaid: dict[int, dict[str, str]] = field(default_factory=dict)
     ranks_ended: set[int] = field(default_factory=set)
     verdict: tuple[int, str] | None = None
     _offset: int = 0
@@ -108,7 +108,8 @@ class Journal:
         elif "printed" in event:
             self.unsaid.pop(rank, None)
         else:
-            self.unsaid.setdefault(rank, []).extend(filter(None, [event.pop("text")]))
-            outcome = TestOutcome(**event)
+            text, outcome = event.pop("text"), TestOutcome(**event)
+            if text:
+                self.unsaid.setdefault(rank, {})[outcome.test] = text
             self.running.pop(rank, None)
             self.outcomes[outcome.test] = outcome.worse(self.outcomes.get(outcome.test))
