@@ -180,9 +180,14 @@ def note(text: str) -> None:
 
 
 def _document(ok: bool, data: Any = None, error: FictlError | None = None) -> None:
-    described = error and {"message": hide_secrets(error.message), "hint": hide_secrets(error.hint)}
-    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": described}
+    described_error = error and described(error)
+    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": described_error}
     sys.stdout.write(json.dumps(document, default=str) + "\n")
+
+
+def described(error: FictlError) -> dict[str, str]:
+    """Return an error as documents have it, without secrets."""
+    return {"message": hide_secrets(error.message), "hint": hide_secrets(error.hint)}
 
 
 def _write(view: str | Table) -> None:

@@ -81,6 +81,7 @@ _CALLS = (
     "compile-commands",
     "skills list",
     "skills install --dry-run",
+    "mcp --list",
     "replay {out}",
 )
 _RUN = """import io, json, os, sys
