@@ -27,7 +27,7 @@ Tell = Callable[[str], Awaitable[None]]
 
 
 async def document_of(
-    words: Sequence[str], project: Path, timeout: float, tell: Tell
+    words: Sequence[str], project: Path, seconds: float, tell: Tell
 ) -> dict[str, Any]:
     """Run `fictl WORDS` in the project; `tell` hears each line that it says on the way."""
     process = await anyio.open_process(
@@ -39,7 +39,7 @@ async def document_of(
     )
     output, notes = bytearray(), bytearray()
     try:
-        with anyio.fail_after(timeout):
+        with anyio.fail_after(seconds):
             async with anyio.create_task_group() as group:
                 assert process.stdout is not None
                 assert process.stderr is not None
@@ -48,7 +48,7 @@ async def document_of(
             await process.wait()
     except TimeoutError:
         raise SetupError(
-            f"fictl {' '.join(words[:2])} was still running after {timeout:.15g} s, and was ended",
+            f"fictl {' '.join(words[:2])} was still running after {seconds:.15g} s, and was ended",
             "ask for less, or start the server with a larger --timeout",
         ) from None
     finally:
