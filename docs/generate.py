@@ -19,6 +19,7 @@ from typing import Any
 import catalogue
 import flashinfer_names
 import layers
+import llms
 from counterparts import COUNTERPARTS, counterpart
 
 DOCS = Path(__file__).resolve().parent
@@ -156,6 +157,7 @@ PAGES = {
     "ops.md": lambda: NOTE + catalogue.page(),
     "flashinfer-names.md": lambda: NOTE + flashinfer_names.page(),
     "assets/layers.svg": layers.picture,
+    "llms.txt": llms.index,  # last: it reads the other pages
 }
 PICTURES = {"build": ["build", "scale"]}
 

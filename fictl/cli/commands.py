@@ -14,6 +14,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "doctor": "Examine this machine: each problem with its fix",
         "config": "Show the settings in force, and where each is from",
         "skills": "Teach coding agents to work with fictl",
+        "mcp": "Serve the commands as tools of coding agents",
     },
     "Write ops": {
         "new-op": "Write an op: from an expression, torch, or a kernel",

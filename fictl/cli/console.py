@@ -180,12 +180,13 @@ def note(text: str) -> None:
 
 
 def _document(ok: bool, data: Any = None, error: FictlError | None = None) -> None:
-    described = error and _described(error)
-    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": described}
+    described_error = error and described(error)
+    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": described_error}
     sys.stdout.write(json.dumps(document, default=str) + "\n")
 
 
-def _described(error: FictlError) -> ErrorDocument:
+def described(error: FictlError) -> ErrorDocument:
+    """Return an error as documents have it, without secrets."""
     message, hint = hide_secrets(error.message), hide_secrets(error.hint)
     return {"code": error.code, "message": message, "hint": hint}
 

@@ -97,7 +97,8 @@ def op(
         called: Any = tuned(function, declared, tactics) if tactics else function
         if own or check:
             called = chosen(called, Choices(ways, parameters, partial(_template, declared)))
-        called = checked(called, declared.name, _backward(declared, parameters, owner, backward))
+        gradient = _backward(declared, parameters, owner, backward)
+        called = checked(called, declared.name, gradient, declared.mutates)
         offer_questions(called, ways, parameters)
         watching = observers()
         result: Any = observed(called, declared, watching) if watching else called

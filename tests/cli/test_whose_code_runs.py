@@ -83,6 +83,7 @@ _CALLS = (
     "compile-commands",
     "skills list",
     "skills install --dry-run",
+    "mcp --list",
     "replay {out}",
 )
 # They run code of a project that has templates of its own, which this one has not.

@@ -23,6 +23,7 @@ class WrongDevice(InvalidValue):
 
     def __init__(self, op: str, argument: str, place: Any) -> None:
         device = settings.DEVICE.get()
+        self.argument, self.wanted = argument, device
         super().__init__(
             f"{op}: argument '{argument}' is on {place}, but this build takes {_TAKES[device]}",
             _WAY_OUT[device].format(argument),

@@ -71,6 +71,7 @@ _CALLS = {
     "trust add": "somebody nothing --dry-run",
     "trust remove": "somebody --dry-run",
     "skills install": "--dry-run",
+    "mcp": "--list",
     "farm check": "documents/nothing.toml",
     "farm init": "--dry-run",
     "farm up": "--dry-run",
