@@ -307,6 +307,13 @@ AUTOTUNER_LOAD_FROM_FILE: Setting[Path | None] = Setting(
     None,
     "use tactics tuned before: 1 those that `fictl tune` wrote here, a path those of that file",
 )
+WARMUP_RECORD: Setting[Path | None] = Setting(
+    "FICTL_WARMUP_RECORD",
+    "path",
+    values.path,
+    None,
+    "append the modules that processes load to this file, for fictl warmup build",
+)
 SOURCE_DATE_EPOCH: Setting[int | None] = Setting(
     "SOURCE_DATE_EPOCH",
     "int",

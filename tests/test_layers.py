@@ -25,7 +25,7 @@ LAYERS = [
     {"op"},
     {"builds", "case", "gpu_lock", "ranks", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
-    | {"replay", "inspect", "watch", "debug", "judge", "farm", "dataset"},
+    | {"replay", "inspect", "watch", "debug", "judge", "farm", "dataset", "warmup"},
     {"compat", "kernels", "ops"},
     {"cli"},
     {"__init__", "__main__", "compile"},
