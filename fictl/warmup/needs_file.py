@@ -9,8 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
-from pydantic import ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
 
 from fictl.arch import Arch, parse_archs
 from fictl.errors import FictlError, InvalidValue, UsageError, shown, unreadable
@@ -33,7 +41,7 @@ class NeededModule(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    schema_: Literal["fictl.warmup/1"] = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["fictl.warmup/1"] = Field(alias="schema")
     fictl: Word
     project: Name
     module: Name

@@ -17,6 +17,8 @@ from fictl.errors import FictlError, SetupError
 from fictl.user_file import require_writable
 from fictl.warmup.needs_file import read, require_readable
 
+_STDERR = 2
+
 
 @dataclass(frozen=True)
 class Recorded:
@@ -54,7 +56,7 @@ def record(command: Sequence[str], path: Path, quiet: bool = False) -> Recorded:
 
 def _run(command: Sequence[str], env: dict[str, str], quiet: bool) -> int:
     try:
-        program = subprocess.Popen(command, env=env, stdout=sys.stderr if quiet else None)
+        program = subprocess.Popen(command, env=env, stdout=_STDERR if quiet else None)
     except OSError as error:
         raise SetupError(
             f"cannot run {command[0]}: {error.strerror}", "check that it exists and is executable"

@@ -79,5 +79,5 @@ def test_a_line_that_was_edited_is_refused(warmup_file: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FictlError, match="none.jsonl"):
+    with pytest.raises(FictlError, match=r"none\.jsonl"):
         read(tmp_path / "none.jsonl")
