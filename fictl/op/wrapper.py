@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from textwrap import indent
-from typing import Any
+from typing import Any, cast
 
 from fictl.errors import UsageError
-
 
 _FACTORY = """\
 def make({parameters}):
@@ -72,7 +71,8 @@ def compiled(
     code = compile(factory, f"<{__name__} {name}>", "exec")
     exec(code, globals(), namespace)  # noqa: S102 names of parameters
     wrapper, put_function = namespace["make"](**around)
-    wraps(function)(wrapper).put_function = put_function
+    wrapper = cast("Callable[..., Any]", wraps(function)(wrapper))
+    vars(wrapper)["put_function"] = put_function
     return wrapper
 
 
