@@ -30,6 +30,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "build": "Compile ops",
         "watch": "Build, test and time at each save",
         "compile-commands": "Write compile_commands.json for editors",
+        "warmup": "Build before a start what a program needed",
         "cache": "Show, explain, share and clean the builds",
     },
     "Test": {

@@ -180,8 +180,8 @@ def note(text: str) -> None:
 
 
 def _document(ok: bool, data: Any = None, error: FictlError | None = None) -> None:
-    described_error = error and described(error)
-    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": described_error}
+    shown = error and described(error)
+    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": shown}
     sys.stdout.write(json.dumps(document, default=str) + "\n")
 
 
