@@ -10,7 +10,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli._new_op import options as flags
-from fictl.cli._new_op.shown import described, written
+from fictl.cli._new_op.shown import described, guesses, written
 from fictl.cli.one_op import own_project
 from fictl.cli.options import DryRun, Json
 from fictl.cli.scaffolded import Commit, Diff, Force, carry_out, print_diff, print_tree
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 def tables() -> Mapping[str, Mapping[str, str]]:
-    """Kinds, for the help."""
-    return {"Kinds": flags.summaries()}
+    """Kinds, and how tensors are written, for the help."""
+    return {"Kinds": flags.summaries(), "Tensors, as --input and --output take them": flags.TENSORS}
 
 
 EXAMPLES = {
     "fictl new-op swish --expr 'x * sigmoid(beta * x)' --scalar beta:float": "from an expression; --dry-run shows the files before they are written",
     "fictl new-op my_norm --from reference.py:my_norm --dtypes bf16,f16": "from a torch function",
-    "fictl new-op gate --kernel gate.cu:Gate --output w:n,k=2 --output i:n,k=2:i32": "around a kernel that exists, with two results, one of int32",
+    "fictl new-op gate --kernel gate.cu:Gate --from gate.py:gate --input x:n,experts --output w:n,k=2 --output ids:n,k=2:i32": "around a kernel that exists, with two results, one of int32",
 }
 
 
@@ -69,7 +69,9 @@ def command(
     """Write a new op: kernel, launcher, binding, JIT generator, API, trace, benchmark and test.
 
     The JIT generator is the default one, fictl.op.module_spec of the op's files; kinds whose modules
-    have parameters write a jit.py. On a terminal, with a name alone, the command asks.
+    have parameters write a jit.py. On a terminal, with a name alone, the command asks. What it
+    guesses it says, with the options that say something else. Where no kind fits, write the kernel
+    and bring it along with --kernel.
     """
     if undo:
         _undo()
@@ -86,7 +88,7 @@ def command(
     view: console.View = "\n".join(written(new_op, plan))
     if diff:
         view = partial(print_diff, text=data["diff"])
-        for line in described(new_op):
+        for line in guesses(new_op):
             console.note(line)
     elif dry_run:
         view = partial(_planned, new_op=new_op, plan=plan)
