@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -121,13 +122,24 @@ def _draft(request: NewOpRequest, *, may_ask: bool, overwrite: bool) -> Draft:
         request = ask(request, project)
     from fictl.scaffold.new.new_op import draft
 
-    new_op = draft(project, request, overwrite)
+    with _waiting(request):
+        new_op = draft(project, request, overwrite)
     if asks and new_op.guesses:
         from fictl.cli._new_op.settle import settle
 
         settled = settle(request, new_op)
         return new_op if settled == request else draft(project, settled, overwrite)
     return new_op
+
+
+def _waiting(request: NewOpRequest) -> AbstractContextManager[Any]:
+    """Say on a terminal what takes seconds: torch's import, and one call of the reference."""
+    screen = console.console(stderr=True)
+    if not (request.reference and screen.is_interactive):
+        return nullcontext()
+    from rich.markup import escape
+
+    return screen.status(f"calling {escape(request.reference)} once, for its shapes")
 
 
 def request_of(flags: Mapping[str, Any]) -> NewOpRequest:
