@@ -27,6 +27,7 @@ def assert_right(
     results: by output.
     expected: returns the reference's results in output order; not called if there is a judge.
     """
+    __tracebackhide__ = True
     if template.judge is not None:
         template.judge(inputs, results)
         return
@@ -66,6 +67,7 @@ def assert_close(
     """
     import torch
 
+    __tracebackhide__ = True
     actual, expected = torch.as_tensor(actual), torch.as_tensor(expected)
     assert actual.shape == expected.shape, (
         f"{name} has shape {tuple(actual.shape)}, the reference {tuple(expected.shape)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ from fictl.cli.one_op import own_project
 from fictl.cli.options import DryRun, Json
 from fictl.cli.scaffolded import Commit, Diff, Force, carry_out, print_diff, print_tree
 from fictl.errors import UsageError
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,10 +81,13 @@ def command(
         return
     if not name and not from_definition:
         raise UsageError("a new op needs a name", "as in fictl new-op rope_scale")
-    new_op = _draft(request_of(context.params), may_ask=not json, overwrite=force)
+    new_op, request = _draft(request_of(context.params), may_ask=not json, overwrite=force)
+    from fictl.scaffold.existing.upgrade.again import with_record
     from fictl.scaffold.new.new_op import plan_op
 
     plan = plan_op(new_op)
+    if not diff:  # A patch is for people to read.
+        plan = with_record(plan, new_op, request)
     message = f"feat: {new_op.family}/{new_op.name}, scaffolded" if commit else ""
     words = f"fictl new-op {new_op.name}"
     data = carry_out(plan, words, dry_run=dry_run, diff=diff, commit=message, force=force)
@@ -113,7 +118,8 @@ def _planned(out: Console, new_op: Draft, plan: Plan) -> None:
     print_tree(out, plan)
 
 
-def _draft(request: NewOpRequest, *, may_ask: bool, overwrite: bool) -> Draft:
+def _draft(request: NewOpRequest, *, may_ask: bool, overwrite: bool) -> tuple[Draft, NewOpRequest]:
+    """The op, and the request with what was answered."""
     project = own_project()
     asks = may_ask and _is_terminal()
     if request.says_nothing and asks:
@@ -128,8 +134,9 @@ def _draft(request: NewOpRequest, *, may_ask: bool, overwrite: bool) -> Draft:
         from fictl.cli._new_op.settle import settle
 
         settled = settle(request, new_op)
-        return new_op if settled == request else draft(project, settled, overwrite)
-    return new_op
+        if settled != request:
+            return draft(project, settled, overwrite), settled
+    return new_op, request
 
 
 def _waiting(request: NewOpRequest) -> AbstractContextManager[Any]:
@@ -175,6 +182,7 @@ def _is_terminal() -> bool:
 
 def _undo() -> None:
     from fictl.scaffold.plan.undo import take_back
+    from fictl.scaffold.record import FILE as RECORD
 
     top = own_project().top
     record = take_back(top)
@@ -185,5 +193,6 @@ def _undo() -> None:
         )
     names = [file.path for file in record.files]
     data = {"command": record.command, "files": names}
-    text = f"took back `{record.command}`: {len(names)} file{'s' * (len(names) != 1)} as before"
+    shown = [name for name in names if Path(name).name != RECORD]
+    text = f"took back `{record.command}`: {counted(len(shown), 'file')} as before"
     console.show(console.Result(data, text))

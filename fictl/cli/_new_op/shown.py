@@ -30,8 +30,10 @@ def guesses(new_op: Draft) -> Iterator[str]:
 
 def written(new_op: Draft, plan: Plan) -> Iterator[str]:
     """Lines for people: the computation, the files by folder, and what to do next."""
+    from fictl.scaffold.record import FILE as RECORD
+
     yield from described(new_op)
-    shown = [plan.shown(path) for path in plan.files]
+    shown = [plan.shown(path) for path in plan.files if path.name != RECORD]
     kernels = [name for name in shown if name.endswith(".cuh")]
     tests = [name for name in shown if Path(name).name.startswith("test_")]
     others = [name for name in shown if name not in (*kernels, *tests)]

@@ -19,7 +19,7 @@ from fictl.scaffold.new.signature import Signature
 from fictl.scaffold.new.spelling import Spelling
 
 if TYPE_CHECKING:
-    from fictl.scaffold.new.reference import Reference
+    from fictl.scaffold.new.reference import ReadReference, Reference
 
 # What fp32 cannot hold exactly is computed in fp64.
 _WIDE = ("float64", "int32", "int64")
@@ -29,7 +29,7 @@ _HEADER_FP8 = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn_
 @dataclass(frozen=True)
 class Draft:
     """Everything that is known of it. `roles` are the axes that the kind's patterns name; `guesses`
-    are what nothing said.
+    are what nothing said; `read` is what --from read.
     """
 
     project: Project
@@ -46,6 +46,7 @@ class Draft:
     doc: str = ""
     more: Mapping[str, Any] | None = None
     guesses: tuple[Guess, ...] = ()
+    read: ReadReference | None = None
 
     @property
     def title(self) -> str:

@@ -25,8 +25,15 @@ if TYPE_CHECKING:
     from fictl.scaffold.new.reference import ReadReference
 
 
-def draft(project: Project, request: NewOpRequest, overwrite: bool = False) -> Draft:
-    """`overwrite` lets it have the name of an op that is there."""
+def draft(
+    project: Project,
+    request: NewOpRequest,
+    overwrite: bool = False,
+    read: ReadReference | None = None,
+) -> Draft:
+    """`overwrite` lets it have the name of an op that is there; `read` is the reference as it was
+    read before.
+    """
     if project.templates:
         require_trusted(project)  # A template may say any Python.
     there = [] if overwrite else [n for n in names([project]) if n != request.family]
@@ -34,7 +41,7 @@ def draft(project: Project, request: NewOpRequest, overwrite: bool = False) -> D
         return _of_definition(project, request, there)
     check_op(request.name, there)
     _check_words(project, request)
-    read = _read_reference(project, request)
+    read = read or _read_reference(project, request)
     if request.kernel:
         return _around_kernel(project, request, read)
     kind = request.kind or (read.kind if read and not request.expression else "")
@@ -49,9 +56,13 @@ def plan_op(new_op: Draft, polished: bool = True) -> Plan:
     can foresee names; `polished` has the formatters say the last word, where they are installed.
     """
     project = new_op.project
-    texts = render(new_op.kind.files(), new_op.context)
-    files = {_place(project, where): text for where, text in texts.items()}
+    files = {place(project, where): text for where, text in texts_of(new_op).items()}
     return Plan(project.top, {**(polish(files) if polished else files)})
+
+
+def texts_of(new_op: Draft) -> dict[str, str]:
+    """The files as the templates give them, by their path in the tree of a template."""
+    return render(new_op.kind.files(), new_op.context)
 
 
 def _check_words(project: Project, request: NewOpRequest) -> None:
@@ -205,6 +216,7 @@ def _of_kind(
         read.reference if read else None,
         request.doc or (read.doc if read else ""),
         guesses=(*(read.guesses if read else ()), *guessed_numbers(kind, request, signature)),
+        read=read,
     )
 
 
@@ -222,9 +234,17 @@ def _dtypes(text: str, kind: Kind) -> tuple[DType, ...]:
     return dtypes
 
 
-def _place(project: Project, where: str) -> Path:
+def place(project: Project, where: str) -> Path:
     """`kernels/` and `tests/kernels/` of a template tree are where the project has them."""
     for prefix, folder in (("kernels/", project.kernels), ("tests/kernels/", project.tests)):
         if where.startswith(prefix):
             return folder / where[len(prefix) :]
     return project.root / where
+
+
+def where_of(project: Project, path: Path) -> str:
+    """The inverse of `place`."""
+    for prefix, folder in (("kernels/", project.kernels), ("tests/kernels/", project.tests)):
+        if path.is_relative_to(folder):
+            return prefix + path.relative_to(folder).as_posix()
+    return path.relative_to(project.root).as_posix()

@@ -42,6 +42,7 @@ def brought_draft(
         read.reference if read else None,
         what,
         guesses=_guesses(request, read, brought),
+        read=read,
     )
     code = {"reference_code": _torch(op_draft)} if brought.expression else {}
     return replace(op_draft, more={**brought.context(project.name, family), **code})
