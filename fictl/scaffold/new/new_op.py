@@ -133,6 +133,11 @@ def _of_kind(
             "around an expression",
             'leave --from out, and say the mask or the logit with --expr "…"',
         )
+    if read and kind.scalars and not kind.expression:
+        raise UsageError(
+            f"kind {kind.name} has a reference of its own, which comes with its kernel",
+            "leave out --from or --from-definition, and edit trace.py where yours differs",
+        )
     text = request.expression or (read.expression if read and kind.expression else "") or ""
     if read and kind.expression and not text:
         raise UsageError(

@@ -30,6 +30,11 @@ def _misaligned(x: torch.Tensor, offset: int) -> torch.Tensor:
     return memory[offset:].view(x.shape).copy_(x)
 
 
+def _elsewhere(x: torch.Tensor) -> list[torch.Tensor]:
+    """The same, aligned to less than a vector, and with rows apart."""
+    return [_misaligned(x, 1), _misaligned(x, 4), _at_pitch(x, 1), _at_pitch(x, 16)]
+
+
 def _check(result: torch.Tensor, x: torch.Tensor, exclusive: bool) -> None:
     """Against the reference, in fp64."""
     exact = x.double() if x.is_floating_point() else x
@@ -82,7 +87,7 @@ def test_it_may_be_in_place(cols: int, device: str) -> None:
 @pytest.mark.parametrize("cols", [64, 1600])
 def test_rows_at_any_place_and_pitch(cols: int, device: str) -> None:
     x = _random(3, cols, device=device)
-    for moved in (_misaligned(x, 1), _misaligned(x, 4), _at_pitch(x, 1), _at_pitch(x, 8)):
+    for moved in _elsewhere(x):
         _check(cumsum(moved, False), x, False)
     out = _at_pitch(x, 3)
     assert cumsum(x, False, out=out) is out
