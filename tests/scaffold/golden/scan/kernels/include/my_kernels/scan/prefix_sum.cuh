@@ -213,8 +213,8 @@ cudaError_t LaunchPrefixSum(device::LaunchConfig config, const PrefixSumArgs<T>&
   return device::launch<PrefixSumKernel<T, N, Stage::kRow>>(config, args);
 }
 
-// `results` has rows * PrefixSumPieces(bytes of a row) sums, if a row has several pieces; `pieces` is
-// set here. `out` may be `x`. `pdl`: use programmatic dependent launch where the GPU supports
+// `results` has rows * PrefixSumPieces(bytes of a row) sums, if a row has several pieces; `pieces`
+// is set here. `out` may be `x`. `pdl`: use programmatic dependent launch where the GPU supports
 // it.
 template <typename T>
 cudaError_t PrefixSum(PrefixSumArgs<T> args, int sm_count, cudaStream_t stream = nullptr,
