@@ -1,4 +1,4 @@
-"""What the trace of cumsum cannot say: edges of tiles and pieces, NaN, sums in place, places in memory, refusals."""
+"""What the trace of prefix_sum cannot say: edges of tiles and pieces, NaN, sums in place, places in memory, refusals."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from fictl.testing import assert_close
-from my_kernels.scan.cumsum.op import cumsum
-from my_kernels.scan.cumsum.trace import cumsum as trace
+from my_kernels.scan.prefix_sum.op import prefix_sum
+from my_kernels.scan.prefix_sum.trace import prefix_sum as trace
 
 DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 
@@ -30,6 +30,11 @@ def _misaligned(x: torch.Tensor, offset: int) -> torch.Tensor:
     return memory[offset:].view(x.shape).copy_(x)
 
 
+def _elsewhere(x: torch.Tensor) -> list[torch.Tensor]:
+    """The same, aligned to less than a vector, and with rows apart."""
+    return [_misaligned(x, 1), _misaligned(x, 4), _at_pitch(x, 1), _at_pitch(x, 16)]
+
+
 def _check(result: torch.Tensor, x: torch.Tensor, exclusive: bool) -> None:
     """Against the reference, in fp64."""
     exact = x.double() if x.is_floating_point() else x
@@ -41,21 +46,21 @@ def _check(result: torch.Tensor, x: torch.Tensor, exclusive: bool) -> None:
 @pytest.mark.parametrize("cols", [1, 7, 8, 33, 128, 129, 1000, 1024, 1032, 2056])
 def test_any_length_of_a_row(cols: int, dtype: torch.dtype, exclusive: bool, device: str) -> None:
     x = _random(5, cols, dtype, device=device)
-    _check(cumsum(x, exclusive), x, exclusive)
+    _check(prefix_sum(x, exclusive), x, exclusive)
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize("cols", [PIECE, PIECE + 1, 2 * PIECE + 40])
 def test_long_rows_in_pieces(cols: int, exclusive: bool, device: str) -> None:
     x = _random(1, cols, device=device)
-    _check(cumsum(x, exclusive), x, exclusive)
+    _check(prefix_sum(x, exclusive), x, exclusive)
 
 
 def test_many_rows_give_what_a_few_do_bit_by_bit(device: str) -> None:
     x = _random(1, PIECE + 16, device=device)
-    alone = cumsum(x, False)
+    alone = prefix_sum(x, False)
     # So many rows are not spread over the GPU in pieces.
-    together = cumsum(x.expand(600 if x.is_cuda else 40, -1), False)
+    together = prefix_sum(x.expand(600 if x.is_cuda else 40, -1), False)
     assert torch.equal(together, alone.expand_as(together))
 
 
@@ -64,7 +69,7 @@ def test_nan_and_infinity_begin_at_their_place(cols: int, device: str) -> None:
     x = torch.ones(3, cols, dtype=DTYPES[0], device=device)
     x[0, 70], x[1, 41], x[1, 90] = torch.nan, torch.inf, -torch.inf
     for exclusive in (False, True):
-        result = cumsum(x, exclusive)
+        result = prefix_sum(x, exclusive)
         assert int(result[0].isfinite().sum()) == 70 + exclusive
         assert int(result[1].isfinite().sum()) == 41 + exclusive
         assert int(result[1].isinf().sum()) == 90 - 41
@@ -74,52 +79,52 @@ def test_nan_and_infinity_begin_at_their_place(cols: int, device: str) -> None:
 @pytest.mark.parametrize("cols", [96, 2 * PIECE])
 def test_it_may_be_in_place(cols: int, device: str) -> None:
     x = _random(3, cols, device=device)
-    expected = cumsum(x, True)
-    assert cumsum(x, True, out=x) is x
+    expected = prefix_sum(x, True)
+    assert prefix_sum(x, True, out=x) is x
     assert torch.equal(x, expected)
 
 
 @pytest.mark.parametrize("cols", [64, 1600])
 def test_rows_at_any_place_and_pitch(cols: int, device: str) -> None:
     x = _random(3, cols, device=device)
-    for moved in (_misaligned(x, 1), _misaligned(x, 4), _at_pitch(x, 1), _at_pitch(x, 8)):
-        _check(cumsum(moved, False), x, False)
+    for moved in _elsewhere(x):
+        _check(prefix_sum(moved, False), x, False)
     out = _at_pitch(x, 3)
-    assert cumsum(x, False, out=out) is out
+    assert prefix_sum(x, False, out=out) is out
     _check(out, x, False)
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(0, 16), (4, 0), (0, 0)])
 def test_nothing_to_sum_is_no_work(rows: int, cols: int, device: str) -> None:
     for exclusive in (False, True):
-        assert cumsum(_random(rows, cols, device=device), exclusive).shape == (rows, cols)
+        assert prefix_sum(_random(rows, cols, device=device), exclusive).shape == (rows, cols)
 
 
 def test_rows_that_are_not_contiguous_are_refused(device: str) -> None:
     x = _random(16, 16, device=device).t()
-    with pytest.raises(ValueError, match=r"cumsum: .*'x'.*\.contiguous\(\)"):
-        cumsum(x, False)
+    with pytest.raises(ValueError, match=r"prefix_sum: .*'x'.*\.contiguous\(\)"):
+        prefix_sum(x, False)
 
 
 def test_another_number_of_dimensions_is_refused_by_name(device: str) -> None:
     x = _random(4, 16, device=device)[None]
-    with pytest.raises(ValueError, match=r"cumsum: .*'x' has shape .*2-dimensional"):
-        cumsum(x, False)
+    with pytest.raises(ValueError, match=r"prefix_sum: .*'x' has shape .*2-dimensional"):
+        prefix_sum(x, False)
 
 
 def test_an_unsupported_dtype_names_the_accepted_ones(device: str) -> None:
     x = _random(4, 16, device=device).to(torch.int16)
-    with pytest.raises(TypeError, match=r"cumsum: .*'x'.*int16.*float16"):
-        cumsum(x, False)
+    with pytest.raises(TypeError, match=r"prefix_sum: .*'x'.*int16.*float16"):
+        prefix_sum(x, False)
 
 
 def test_another_shape_or_dtype_of_out_is_refused_by_name(device: str) -> None:
     x = _random(4, 16, device=device)
-    right = cumsum(x, False)
-    with pytest.raises(ValueError, match=r"cumsum: .*'out' has shape"):
-        cumsum(x, False, out=torch.cat([right, right], dim=-1))
-    with pytest.raises(TypeError, match=r"cumsum: .*'out'.*int16"):
-        cumsum(x, False, out=right.to(torch.int16))
+    right = prefix_sum(x, False)
+    with pytest.raises(ValueError, match=r"prefix_sum: .*'out' has shape"):
+        prefix_sum(x, False, out=torch.cat([right, right], dim=-1))
+    with pytest.raises(TypeError, match=r"prefix_sum: .*'out'.*int16"):
+        prefix_sum(x, False, out=right.to(torch.int16))
 
 
 @pytest.mark.needs_gpu
@@ -130,7 +135,7 @@ def test_the_current_stream_is_used() -> None:
     with torch.cuda.stream(stream):
         torch.cuda._sleep(50_000_000)
         x.copy_(later)
-        result = cumsum(x, False)
+        result = prefix_sum(x, False)
     stream.synchronize()
     _check(result, later, False)
 
@@ -138,10 +143,10 @@ def test_the_current_stream_is_used() -> None:
 @pytest.mark.needs_gpu
 def test_a_cuda_graph_replays_it() -> None:
     x, later = (_random(4, 50000, device="cuda") for _ in range(2))
-    result = cumsum(x, False)
+    result = prefix_sum(x, False)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        cumsum(x, False, out=result)
+        prefix_sum(x, False, out=result)
     x.copy_(later)
     graph.replay()
     torch.cuda.synchronize()

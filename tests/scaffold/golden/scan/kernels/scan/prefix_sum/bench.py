@@ -1,4 +1,4 @@
-"""Sizes of cumsum that users meet: many rows and few, short ones and long, and odd sizes."""
+"""Sizes of prefix_sum that users meet: many rows and few, short ones and long, and odd sizes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from fictl.trace import Case
 
-from .trace import cumsum
+from .trace import prefix_sum
 
 _SMALL = ((1, 8), (5, 111), (3, 1000), (2, 9001))
 _LARGE = ((65536, 256), (16384, 4096), (1024, 65536), (16, 1 << 20), (1, 1 << 24))
@@ -24,8 +24,8 @@ def cases() -> Iterator[Case]:
 
 def _case(rows: int, cols: int, dtype: str, *, exclusive: bool) -> Case:
     sizes = {"rows": rows, "cols": cols}
-    return Case("cumsum", sizes, dtype, scalars={"exclusive": exclusive})
+    return Case("prefix_sum", sizes, dtype, scalars={"exclusive": exclusive})
 
 
 def baselines() -> dict[str, Callable[..., Any]]:
-    return {"torch": cumsum.reference}
+    return {"torch": prefix_sum.reference}

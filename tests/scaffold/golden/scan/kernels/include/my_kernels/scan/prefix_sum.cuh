@@ -1,5 +1,5 @@
-// cumsum: the prefix sums of every row: the sum of all elements up to each, with it (inclusive) or
-// without (exclusive), in fp32 and rounded once.
+// prefix_sum: the prefix sums of every row: the sum of all elements up to each, with it (inclusive)
+// or without (exclusive), in fp32 and rounded once.
 //
 // Algorithm: a row is cut into pieces of 32 KiB, and these into tiles. In a tile, a thread adds up
 // each of its vectors, a warp scans these sums by shuffles, and one barrier tells all warps what
@@ -29,22 +29,22 @@ namespace my_kernels::scan {
 
 namespace device = fictl::device;
 
-constexpr int kCumsumThreads = 256;  // of a row, at most
-constexpr int kCumsumShortRows = 4;  // a block of rows that have a warp each
-constexpr int kCumsumVecs = 4;       // a thread
-constexpr int kCumsumPieceBytes = 2 * kCumsumThreads * kCumsumVecs * device::kVecBytes;
+constexpr int kPrefixSumThreads = 256;  // of a row, at most
+constexpr int kPrefixSumShortRows = 4;  // a block of rows that have a warp each
+constexpr int kPrefixSumVecs = 4;       // a thread
+constexpr int kPrefixSumPieceBytes = 2 * kPrefixSumThreads * kPrefixSumVecs * device::kVecBytes;
 
-inline int64_t CumsumPieces(int64_t row_bytes) {
-  return device::ceil_div(row_bytes, kCumsumPieceBytes);
+inline int64_t PrefixSumPieces(int64_t row_bytes) {
+  return device::ceil_div(row_bytes, kPrefixSumPieceBytes);
 }
 
 // What elements are added up in.
 template <typename T>
-using CumsumSum = device::Wide<T>;
+using PrefixSumSum = device::Wide<T>;
 
 // The arguments of a launch. Row strides (pitches) in elements.
 template <typename T>
-struct CumsumArgs {
+struct PrefixSumArgs {
   T* out;
   const T* x;
   int64_t rows;
@@ -54,23 +54,23 @@ struct CumsumArgs {
   bool exclusive;
   // How many pieces a row has, and their sums, by row and piece.
   unsigned pieces;
-  CumsumSum<T>* results;
+  PrefixSumSum<T>* results;
 };
 
 // The sums of a tile's warps; a tile has one half, the next one the other.
 template <typename Sum>
-struct CumsumTotals {
-  Sum warps[2][kCumsumThreads / device::kWarpSize];
+struct PrefixSumTotals {
+  Sum warps[2][kPrefixSumThreads / device::kWarpSize];
 };
 
 // Scans pieces of a row by blockDim.x threads, whole warps. Pointers and sizes are multiples of N.
 template <typename T, int N>
-class CumsumScan {
+class PrefixSumScan {
  public:
-  using Sum = CumsumSum<T>;
+  using Sum = PrefixSumSum<T>;
   using Vec = device::Vec<T, N>;
 
-  __device__ CumsumScan(CumsumTotals<Sum>& totals, bool exclusive)
+  __device__ PrefixSumScan(PrefixSumTotals<Sum>& totals, bool exclusive)
       : totals_(totals), exclusive_(exclusive) {}
 
   // Writes the prefix sums of a piece, from `carry` on; without a `to` nothing. Returns the sum of
@@ -78,22 +78,22 @@ class CumsumScan {
   __device__ Sum piece(const T* from, T* to, int64_t size, Sum carry) {
     constexpr int kStep = device::kWarpSize * N;
     const int warp = threadIdx.x / device::kWarpSize;
-    const int first = warp * kCumsumVecs * kStep + threadIdx.x % device::kWarpSize * N;
+    const int first = warp * kPrefixSumVecs * kStep + threadIdx.x % device::kWarpSize * N;
     Sum before = 0;
-    for (int64_t start = 0; start < size; start += blockDim.x * kCumsumVecs * N) {
+    for (int64_t start = 0; start < size; start += blockDim.x * kPrefixSumVecs * N) {
       const int64_t at = start + first;
-      Vec vecs[kCumsumVecs];
+      Vec vecs[kPrefixSumVecs];
 #pragma unroll
-      for (int i = 0; i < kCumsumVecs; ++i) {
+      for (int i = 0; i < kPrefixSumVecs; ++i) {
         if (at + i * kStep < size) vecs[i] = device::load_l2<N>(from + at + i * kStep);
       }
-      Sum offsets[kCumsumVecs];
+      Sum offsets[kPrefixSumVecs];
       const Sum mine = scan_warp(vecs, offsets, size - at);
       Sum ahead;
       const Sum total = scan_block(mine, ahead);
       if (to != nullptr) {
 #pragma unroll
-        for (int i = 0; i < kCumsumVecs; ++i) {
+        for (int i = 0; i < kPrefixSumVecs; ++i) {
           if (at + i * kStep >= size) continue;
           const Sum sum = before + ahead + offsets[i];
           device::store_l2(to + at + i * kStep, prefix_sums(vecs[i], carry, sum));
@@ -107,11 +107,11 @@ class CumsumScan {
  private:
   // The sum before each vector of this thread, within its warp. Returns the warp's. Why never by
   // subtracting a vector's own: that would make NaN of an infinity, before its place.
-  __device__ Sum scan_warp(const Vec (&vecs)[kCumsumVecs], Sum (&offsets)[kCumsumVecs],
+  __device__ Sum scan_warp(const Vec (&vecs)[kPrefixSumVecs], Sum (&offsets)[kPrefixSumVecs],
                            int64_t left) {
     Sum sum = 0;
 #pragma unroll
-    for (int i = 0; i < kCumsumVecs; ++i) {
+    for (int i = 0; i < kPrefixSumVecs; ++i) {
       Sum own = 0;
       if (i * device::kWarpSize * N < left) {
 #pragma unroll
@@ -157,69 +157,70 @@ class CumsumScan {
   __device__ static Sum widen(T value) { return device::widen(value); }
   __device__ static T narrow(Sum sum) { return device::narrow<T>(sum); }
 
-  CumsumTotals<Sum>& totals_;
+  PrefixSumTotals<Sum>& totals_;
   bool exclusive_;
   int half_ = 0;
 };
 
 // What a kernel does: all pieces of its rows, or one piece: its sum, or its prefix sums.
-enum class CumsumStage { kRow, kSum, kPiece };
+enum class PrefixSumStage { kRow, kSum, kPiece };
 
-template <typename T, int N, CumsumStage kStage>
-__global__ void __launch_bounds__(kCumsumThreads) CumsumKernel(CumsumArgs<T> args) {
-  using Sum = CumsumSum<T>;
-  constexpr int64_t kPiece = kCumsumPieceBytes / sizeof(T);
-  constexpr bool kWhole = kStage == CumsumStage::kRow;
-  __shared__ CumsumTotals<Sum> totals;
+template <typename T, int N, PrefixSumStage kStage>
+__global__ void __launch_bounds__(kPrefixSumThreads) PrefixSumKernel(PrefixSumArgs<T> args) {
+  using Sum = PrefixSumSum<T>;
+  constexpr int64_t kPiece = kPrefixSumPieceBytes / sizeof(T);
+  constexpr bool kWhole = kStage == PrefixSumStage::kRow;
+  __shared__ PrefixSumTotals<Sum> totals;
   const unsigned pieces = kWhole ? 1 : args.pieces;
   const int64_t row = static_cast<int64_t>(blockIdx.x / pieces) * blockDim.y + threadIdx.y;
   const int64_t first = blockIdx.x % pieces * kPiece;
   if (row >= args.rows) return;  // with its warp: rows that share a block have one each
   const T* x = args.x + row * args.x_pitch;
   T* out = args.out + row * args.out_pitch;
-  CumsumScan<T, N> scan(totals, args.exclusive);
+  PrefixSumScan<T, N> scan(totals, args.exclusive);
 
   device::pdl_wait();
   device::pdl_trigger();
   Sum carry = 0;
-  if constexpr (kStage == CumsumStage::kPiece) {
+  if constexpr (kStage == PrefixSumStage::kPiece) {
     const Sum* results = args.results + row * pieces;
     for (unsigned i = 0; i < blockIdx.x % pieces; ++i) carry += __ldcg(results + i);
   }
   for (int64_t start = first; start < args.cols; start += kPiece) {
     const int64_t size = args.cols - start < kPiece ? args.cols - start : kPiece;
-    T* to = kStage == CumsumStage::kSum ? nullptr : out + start;
+    T* to = kStage == PrefixSumStage::kSum ? nullptr : out + start;
     carry += scan.piece(x + start, to, size, carry);
     if (!kWhole) break;
   }
-  if (kStage == CumsumStage::kSum && threadIdx.x == 0) args.results[blockIdx.x] = carry;
+  if (kStage == PrefixSumStage::kSum && threadIdx.x == 0) args.results[blockIdx.x] = carry;
 }
 
 template <typename T, int N>
-cudaError_t LaunchCumsum(device::LaunchConfig config, const CumsumArgs<T>& args, bool in_pieces) {
-  using Stage = CumsumStage;
-  config.block = dim3(kCumsumThreads);
+cudaError_t LaunchPrefixSum(device::LaunchConfig config, const PrefixSumArgs<T>& args,
+                            bool in_pieces) {
+  using Stage = PrefixSumStage;
+  config.block = dim3(kPrefixSumThreads);
   if (in_pieces) {
     config.grid = dim3(args.rows * args.pieces);
-    const cudaError_t status = device::launch<CumsumKernel<T, N, Stage::kSum>>(config, args);
+    const cudaError_t status = device::launch<PrefixSumKernel<T, N, Stage::kSum>>(config, args);
     if (status != cudaSuccess) return status;
-    return device::launch<CumsumKernel<T, N, Stage::kPiece>>(config, args);
+    return device::launch<PrefixSumKernel<T, N, Stage::kPiece>>(config, args);
   }
-  const int64_t warps = device::ceil_div(args.cols, device::kWarpSize * kCumsumVecs * N);
-  if (warps * device::kWarpSize < kCumsumThreads) config.block = dim3(warps * device::kWarpSize);
-  if (warps == 1) config.block.y = kCumsumShortRows;
+  const int64_t warps = device::ceil_div(args.cols, device::kWarpSize * kPrefixSumVecs * N);
+  if (warps * device::kWarpSize < kPrefixSumThreads) config.block = dim3(warps * device::kWarpSize);
+  if (warps == 1) config.block.y = kPrefixSumShortRows;
   config.grid = dim3(device::ceil_div(args.rows, config.block.y));
-  return device::launch<CumsumKernel<T, N, Stage::kRow>>(config, args);
+  return device::launch<PrefixSumKernel<T, N, Stage::kRow>>(config, args);
 }
 
-// `results` has rows * CumsumPieces(bytes of a row) sums, if a row has several pieces; `pieces` is
-// set here. `out` may be `x`. `pdl`: use programmatic dependent launch where the GPU supports
+// `results` has rows * PrefixSumPieces(bytes of a row) sums, if a row has several pieces; `pieces`
+// is set here. `out` may be `x`. `pdl`: use programmatic dependent launch where the GPU supports
 // it.
 template <typename T>
-cudaError_t Cumsum(CumsumArgs<T> args, int sm_count, cudaStream_t stream = nullptr,
-                   bool pdl = false) {
+cudaError_t PrefixSum(PrefixSumArgs<T> args, int sm_count, cudaStream_t stream = nullptr,
+                      bool pdl = false) {
   if (args.rows == 0 || args.cols == 0) return cudaSuccess;
-  args.pieces = static_cast<unsigned>(CumsumPieces(args.cols * sizeof(T)));
+  args.pieces = static_cast<unsigned>(PrefixSumPieces(args.cols * sizeof(T)));
   constexpr int N = device::kVecBytes / sizeof(T);
   bool aligned = args.cols % N == 0;
   aligned &= device::vec_aligned(args.x) && args.x_pitch % N == 0;
@@ -230,8 +231,8 @@ cudaError_t Cumsum(CumsumArgs<T> args, int sm_count, cudaStream_t stream = nullp
   device::LaunchConfig config;
   config.stream = stream;
   config.pdl = pdl;
-  return aligned ? LaunchCumsum<T, N>(config, args, in_pieces)
-                 : LaunchCumsum<T, 1>(config, args, in_pieces);
+  return aligned ? LaunchPrefixSum<T, N>(config, args, in_pieces)
+                 : LaunchPrefixSum<T, 1>(config, args, in_pieces);
 }
 
 }  // namespace my_kernels::scan

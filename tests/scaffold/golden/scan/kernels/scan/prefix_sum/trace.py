@@ -1,4 +1,4 @@
-"""Trace of cumsum."""
+"""Trace of prefix_sum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _reference(x: torch.Tensor, exclusive: bool) -> torch.Tensor:
     return torch.nn.functional.pad(sums[..., :-1], (1, 0))[..., : x.shape[-1]]
 
 
-cumsum = TraceTemplate(
+prefix_sum = TraceTemplate(
     axes={
         "rows": Var("changes from call to call"),
         "cols": Const("elements of a row"),

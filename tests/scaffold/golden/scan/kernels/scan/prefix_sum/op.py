@@ -1,4 +1,4 @@
-"""cumsum: prefix sums of every row."""
+"""prefix_sum: prefix sums of every row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
-def cumsum(
+def prefix_sum(
     x: torch.Tensor, exclusive: bool = False, out: torch.Tensor | None = None
 ) -> torch.Tensor:
     """Compute the prefix sums of every row, as torch.cumsum along the last dimension.
@@ -24,6 +24,6 @@ def cumsum(
     """
     if out is None:
         out = x.new_empty(x.shape)
-    workspace = x.new_empty(kernel.cumsum_workspace(x), dtype=torch.uint8)
-    kernel.cumsum(out, x, workspace, exclusive)
+    workspace = x.new_empty(kernel.prefix_sum_workspace(x), dtype=torch.uint8)
+    kernel.prefix_sum(out, x, workspace, exclusive)
     return out
