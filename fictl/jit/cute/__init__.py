@@ -3,6 +3,6 @@
 The library is needed to build such a module, and not to run it.
 """
 
-from fictl.jit.cute.step import command, own_digest, require
+from fictl.jit.cute.step import LIBRARY, command, own_digest, require
 
-__all__ = ["command", "own_digest", "require"]
+__all__ = ["LIBRARY", "command", "own_digest", "require"]

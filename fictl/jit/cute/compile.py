@@ -85,7 +85,11 @@ def compiled(source: Path, targets: Collection[str]) -> str:
 
 
 def _read(function: Any, given: Mapping[str, Any]) -> Variant:
-    variant = read_variant(CuteKernel.of(function), given)
+    kernel = CuteKernel.of(function)
+    variant = read_variant(kernel, given)
+    constant = [parameter.is_constexpr for parameter in kernel.params]
+    if constant != sorted(constant):
+        raise UsageError(f"{variant.name} has a constant before an argument: constants come last")
     for name in variant.options:
         if name not in _OPTIONS:
             raise UsageError(
@@ -105,15 +109,19 @@ def _cubin(variant: Variant, target: str) -> Cubin:
     gpu = f"sm_{number}{'a' if number >= _EXACT else ''}"
     threads, shared = variant.options["threads"], variant.options.get("shared_bytes", 0)
     with TemporaryDirectory() as folder:
-        made = cute.compile(
-            launch,
-            variant.function.function,
-            _examples(variant),
-            dict(variant.constants),
-            threads,
-            shared,
-            options=f"--gpu-arch {gpu} --keep-cubin --keep-ptx --dump-dir {folder}",
-        )
+        try:
+            made = cute.compile(
+                launch,
+                variant.function.function,
+                _examples(variant),
+                dict(variant.constants),
+                threads,
+                shared,
+                options=f"--gpu-arch {gpu} --keep-cubin --keep-ptx --dump-dir {folder}",
+            )
+        except Exception as error:
+            # Why: its report is drawn for a terminal; the cause has the line of the author's file.
+            raise error.__cause__ or error from None
     (entry,) = made.kernel_info
     return Cubin(number, made.__cubin__, made.__ptx__ if ptx else "", entry, shared, threads)
 

@@ -10,11 +10,9 @@ from cutlass import cute
 @cute.jit
 def launch(
     kernel: cutlass.Constexpr,
-    arguments,
+    arguments: tuple,
     constants: cutlass.Constexpr,
     threads: cutlass.Constexpr,
     shared_bytes: cutlass.Constexpr,
-):
-    kernel(*arguments, **constants).launch(
-        grid=(1, 1, 1), block=(threads, 1, 1), smem=shared_bytes
-    )
+) -> None:
+    kernel(*arguments, **constants).launch(grid=(1, 1, 1), block=(threads, 1, 1), smem=shared_bytes)

@@ -50,9 +50,7 @@ def header(
     types = " ".join(word for group in functions for word in group[0].variant.signature)
     includes = "".join(f"#include <{file}>\n" for word, file in _INCLUDES.items() if word in types)
     texts = (_function(number, group, hidden) for number, group in enumerate(functions))
-    return _HEADER.format(
-        source=source, maker=maker, includes=includes, functions="\n".join(texts)
-    )
+    return _HEADER.format(source=source, maker=maker, includes=includes, functions="\n".join(texts))
 
 
 def _function(number: int, kernels: Sequence[Kernel], hidden: int) -> str:
