@@ -71,6 +71,11 @@ class CuteKernel:
         return cls(function, params, name)
 
 
+def main(words: list[str]) -> str | None:
+    """Compile; return the error as a compiler diagnostic, None on success."""
+    return run(words, compiled)
+
+
 def compiled(source: Path, targets: Collection[str]) -> str:
     """Return the C++ of all variants for all targets."""
     functions = [
@@ -110,7 +115,7 @@ def _cubin(variant: Variant, target: str) -> Cubin:
     threads, shared = variant.options["threads"], variant.options.get("shared_bytes", 0)
     with TemporaryDirectory() as folder:
         try:
-            made = cute.compile(
+            code = cute.compile(
                 launch,
                 variant.function.function,
                 _examples(variant),
@@ -122,8 +127,20 @@ def _cubin(variant: Variant, target: str) -> Cubin:
         except Exception as error:
             # Why: its report is drawn for a terminal; the cause has the line of the author's file.
             raise error.__cause__ or error from None
-    (entry,) = made.kernel_info
-    return Cubin(number, made.__cubin__, made.__ptx__ if ptx else "", entry, shared, threads)
+    (entry,) = code.kernel_info
+    _check_parameters(variant, code.__ptx__, entry)
+    return Cubin(number, code.__cubin__, code.__ptx__ if ptx else "", entry, shared, threads)
+
+
+def _check_parameters(variant: Variant, ptx: str, entry: str) -> None:
+    """Refuse a kernel whose code takes other parameters than the launcher passes."""
+    head = ptx.partition(f".entry {entry}(")[2].partition(")")[0]
+    count = head.count(".param ")
+    if count != len(variant.arguments):
+        raise UsageError(
+            f"the code of {variant.name} takes {count} parameters for {len(variant.arguments)} "
+            "arguments: pass pointers and numbers alone"
+        )
 
 
 def _examples(variant: Variant) -> tuple[Any, ...]:
@@ -155,4 +172,4 @@ def _is_constant(annotation: Any) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:], compiled))
+    sys.exit(main(sys.argv[1:]))

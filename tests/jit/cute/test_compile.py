@@ -11,9 +11,8 @@ import pytest
 from fictl.arch import parse_archs
 from fictl.errors import NotInstalled
 from fictl.jit import cute
-from fictl.jit.cute.compile import compiled
+from fictl.jit.cute.compile import main
 from fictl.jit.cute.step import command
-from fictl.jit.triton.compile import run
 from fictl.project import Project
 from fictl.scaffold.new.expression.functions import FUNCTIONS
 from fictl.scaffold.new.new_op import draft, texts_of
@@ -75,7 +74,7 @@ def test_the_kernel_that_new_op_writes_is_compiled_for_each_target(tmp_path: Pat
 def test_constants_and_types_of_a_kernel_are_those_of_its_variant(tmp_path: Path) -> None:
     path, output = tmp_path / "kernel.py", tmp_path / "kernel.inc"
     path.write_text(KERNEL, encoding="utf-8")
-    assert run([str(path), "90", "-o", str(output)], compiled) is None
+    assert main([str(path), "90", "-o", str(output)]) is None
     text = output.read_text()
     assert "static constexpr int64_t block = 64;" in text
     assert "const float* out_, const float* x_, bool flag_, int64_t n_)" in text
@@ -103,9 +102,7 @@ def test_constants_and_types_of_a_kernel_are_those_of_its_variant(tmp_path: Path
 def test_an_error_has_its_line(tmp_path: Path, old: str, new: str, line: int, message: str) -> None:
     path = tmp_path / "kernel.py"
     path.write_text(KERNEL.replace(old, new), encoding="utf-8")
-    first = (
-        run([str(path), "90", "-o", str(tmp_path / "kernel.inc")], compiled) or ""
-    ).splitlines()[0]
+    first = (main([str(path), "90", "-o", str(tmp_path / "kernel.inc")]) or "").splitlines()[0]
     assert first.startswith(f"{path}:{line}: error: ")
     assert message in first
 
@@ -138,7 +135,7 @@ def test_every_function_of_an_expression_is_compiled(project: Project, tmp_path:
         texts["kernels/cute_dsl/everything/kernel.py"], encoding="utf-8"
     )
     output = tmp_path / "kernel.inc"
-    assert run([str(tmp_path / "kernel.py"), "90", "-o", str(output)], compiled) is None
+    assert main([str(tmp_path / "kernel.py"), "90", "-o", str(output)]) is None
     assert "float s_, bool flag_, int64_t cols_" in output.read_text()
 
 
