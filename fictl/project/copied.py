@@ -24,10 +24,10 @@ def _name_at(spec: ModuleSpec, place: str) -> str:
     """Name of the project whose fictl.toml lies in a package; '' if there is none."""
     if os.path.isdir(place):
         try:
-            found = Project.of(Path(place))
+            project = Project.of(Path(place))
         except FictlError:
             return ""
-        return found.name if found else ""
+        return project.name if project else ""
     read = getattr(spec.loader, "get_data", None)
     try:
         text = read(os.path.join(place, OWN_FILE)).decode() if read else ""

@@ -1,4 +1,4 @@
-"""Where a finding is from: the device, and the command that shows it again."""
+"""Origin of a finding: the device, and the command that shows it again."""
 
 from __future__ import annotations
 
