@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.machinery import ExtensionFileLoader
@@ -35,6 +36,7 @@ _BEFORE, _AFTER = "-Wl,--no-as-needed", ("-Wl,--as-needed", "-Wl,-z,undefs")
 _FALLBACK_ARCHS = "9.0"
 
 _modules: dict[Path, ModuleType] = {}
+_importing = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -96,11 +98,12 @@ class Extension:
         if not is_python_module:
             import torch
 
-            torch.ops.load_library(str(entry.module))
+            torch.ops.load_library(str(entry.module))  # type: ignore[no-untyped-call]
             return None
-        if entry.path not in _modules:
-            _modules[entry.path] = _imported(self.name, entry)
-        return _modules[entry.path]
+        with _importing:
+            if entry.path not in _modules:
+                _modules[entry.path] = _imported(self.name, entry)
+            return _modules[entry.path]
 
 
 def _torch() -> Path:

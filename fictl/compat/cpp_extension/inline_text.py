@@ -37,7 +37,7 @@ def written(name: str, cpp: str, cuda: str) -> list[Path]:
     """Write the files to the cache, where compilers and debuggers name their lines."""
     store = writable_store()
     store.ensure_private(PROJECT, checked_name(name), TEXT)
-    told = hashlib.sha256("\0".join((cpp, cuda)).encode()).hexdigest()
+    told = hashlib.sha256(f"{cpp}\0{cuda}".encode()).hexdigest()
     folder = store.module_dir(PROJECT, name) / TEXT / told[:16]
     files = {folder / "main.cpp": cpp, **({folder / "cuda.cu": cuda} if cuda else {})}
     with writing(folder):
