@@ -77,7 +77,9 @@ def at_import(node: ast.AST) -> Iterator[ast.AST]:
     """What runs when a module is imported: all but functions and what only type checkers read."""
     for child in ast.iter_child_nodes(node):
         checked_only = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
-        if not checked_only and not isinstance(child, ast.FunctionDef | ast.Lambda):
+        if not checked_only and not isinstance(
+            child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        ):
             yield child
             yield from at_import(child)
 

@@ -16,7 +16,7 @@ from fictl.cli import COMMANDS
 from fictl.paths import PACKAGE, same_packages
 from fictl.scaffold.plan.undo import last
 
-FILES = 10
+FILES = 12
 EVERY_OP = [["build"], ["test"], ["sanitize"], ["aot", "build", "--out", "aot"]]
 
 
@@ -37,7 +37,7 @@ def test_files_are_shown_and_what_comes_next(
     *files, last = answer.out.splitlines()
     assert len(files) == FILES
     assert files[0].split()[0] == "fictl.toml"
-    assert last.startswith("  10 files · next: cd a/mine      fictl new-op")
+    assert last.startswith("  12 files · next: cd a/mine      fictl new-op")
     assert (tmp_path / "a" / "mine" / "fictl.toml").is_file()
 
 
