@@ -43,7 +43,7 @@ SIBLINGS = {
     "judge": {"runnable", "profile", "sanitize"},
     "farm": {"judge", "bench", "tune"},
     "dataset": {"judge", "farm"},
-    "apply": {"runnable", "judge"},
+    "apply": {"runnable", "judge", "tracing"},
     "tracing": {"replay"},
     "integration": {"apply", "tracing"},
 } | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}
