@@ -58,12 +58,13 @@ def explain(api: Any, *args: Any, **kwargs: Any) -> ApplyExplanation:
 
 def _traced(op: Op, function: Function) -> Function:
     calls: list[OpCalls] = []
+    api = op.api
 
     def traced(*args: Any, **kwargs: Any) -> Any:
         current = TracingRuntime.current()
         if current is None or ApplyRuntime.is_inside():
             return function(*args, **kwargs)
-        if adapter_of(op.api) is None:
+        if adapter_of(api) is None:
             if not calls:
                 calls.append(OpCalls(op, function))
             _collect(current, calls[0], args, kwargs)
@@ -86,12 +87,13 @@ def _collect(
 
 def _applied(op: Op, function: Function) -> Function:
     calls: list[OpCalls] = []
+    api = op.api
 
     def applied(*args: Any, **kwargs: Any) -> Any:
         current = ApplyRuntime.current()
         if current is None or ApplyRuntime.is_inside():
             return function(*args, **kwargs)
-        if adapter_of(op.api) is not None:
+        if adapter_of(api) is not None:
             return _adapted(op, calls, function, args, kwargs)
         if not calls:
             calls.append(OpCalls(op, function))

@@ -20,7 +20,8 @@ from fictl.trace.extract import axis_sizes, dtypes
 # Parameters that select how an op runs, not what it computes.
 _HOW = ("enable_pdl",)
 MOST_KINDS = 4096
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
+_BY_KIND = frozenset({float, list, tuple, dict})
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class OpCalls:
     def describe(self, values: Mapping[str, Any]) -> OpCall:
         """Describe a call; the same object for calls of one kind."""
         try:
-            key = (*values, *map(_kind, values.values()))
+            key = (len(values), *map(_kind, values.values()))
             call = self._kinds.get(key)
         except TypeError:  # An argument that has no hash.
             return self._described(values)
@@ -167,13 +168,10 @@ class OpCalls:
 
 def _kind(value: Any) -> Any:
     """Return all of a value that a description may depend on."""
-    if type(value) in _PLAIN:
+    kind = type(value)
+    if kind in _PLAIN:
         return value.shape, value.dtype
-    if isinstance(value, float):
-        return float
-    if isinstance(value, list | tuple | dict):
-        return type(value)
-    return value
+    return kind if kind in _BY_KIND else value
 
 
 def _extra(spec: Any, value: Any) -> int:
