@@ -45,7 +45,7 @@ SIBLINGS = {
     "dataset": {"judge", "farm"},
     "apply": {"runnable", "judge", "tracing"},
     "tracing": {"replay"},
-    "integration": {"apply", "tracing"},
+    "integration": {"apply", "runnable", "tracing"},
 } | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}
 
 VOCABULARY = LAYERS[0]

@@ -206,7 +206,7 @@ class ApplyRuntime:
             key = facts(values, subject.numbers)
             choice = subject.choices.get(key)
         except (TypeError, RuntimeError):  # An argument that has no hash, or no memory.
-            return _Choice("an argument is no plain tensor")
+            return _Choice("an argument is not a plain tensor")
         if choice is None:
             if len(subject.choices) >= _MOST_CHOICES:
                 subject.choices.clear()

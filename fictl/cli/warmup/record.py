@@ -14,7 +14,7 @@ from fictl.errors import FictlError
 from fictl.quantity import counted
 
 EXAMPLES = {
-    "fictl warmup record -- python serve.py --model m": "into warmup.jsonl",
+    "fictl warmup record -- python serve.py llama": "into warmup.jsonl",
     "fictl warmup record --out llama.jsonl -- python serve.py": "into a file of your own",
 }
 
