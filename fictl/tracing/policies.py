@@ -36,7 +36,7 @@ class KeepAll:
 
     @property
     def per_key(self) -> int:
-        """How many of one key are kept."""
+        """Number that is kept of one key; 0 is all."""
         return 0
 
     def wants(self, axes: Axes, lengths: Lengths) -> bool:

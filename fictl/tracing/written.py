@@ -18,7 +18,7 @@ from fictl.errors import FictlError, SetupError
 from fictl.log import warn_once
 from fictl.op.watch.dump.tensors import safetensors_bytes, save_safetensors
 from fictl.trace import Definition, TraceSet, Workload
-from fictl.trace.dataset.trusted import require_own_folder
+from fictl.trace.dataset.trusted import WRITTEN, require_own_folder
 from fictl.tracing.entry import WorkloadEntry
 from fictl.tracing.policies import KeepAll
 
@@ -53,8 +53,7 @@ def write_entries(
     if not any(held.values()):
         return written
     try:
-        require_own_folder(root)
-        root.mkdir(parents=True, exist_ok=True)
+        _make_folders(root)
         with _locked(root):
             dataset = TraceSet(root)
             for name, entries in held.items():
@@ -64,6 +63,14 @@ def write_entries(
     except OSError as error:
         raise SetupError(f"{root} cannot be written: {error.strerror}") from None
     return written
+
+
+def _make_folders(root: Path) -> None:
+    """Make the folders for this user alone to write, whatever the umask is."""
+    root.parent.mkdir(parents=True, exist_ok=True)
+    for folder in (root, *(root / name for name in WRITTEN)):
+        folder.mkdir(mode=0o755, exist_ok=True)
+    require_own_folder(root)
 
 
 def _write(

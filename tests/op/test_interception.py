@@ -43,6 +43,15 @@ def test_it_is_around_ops_of_before_and_after_until_it_is_released() -> None:
     assert [before(1), after(1)] == [3, 3]
 
 
+def test_off_the_wrapper_calls_the_function_itself() -> None:
+    called, ten = declared(), adding(10)
+    for _ in range(2):
+        assert [cell.cell_contents for cell in called.__closure__].count(twice) == 1
+        interception.intercept(ten)
+        assert twice not in [cell.cell_contents for cell in called.__closure__]
+        interception.release(ten)
+
+
 def test_the_last_one_is_outermost() -> None:
     def doubling(declaration: Any, function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *args: 2 * function(*args)

@@ -292,6 +292,17 @@ def test_a_crash_between_blob_and_line_leaves_a_dataset_that_can_be_read(
     assert workloads(root) == []
 
 
+def test_an_open_umask_makes_no_folder_that_others_can_write(tmp_path: Path) -> None:
+    os.umask(0o000)
+    root = tmp_path / "new" / "ds"
+    runtime = TracingRuntime(root, ALL)
+    for n in (1, 2):
+        runtime.define(definition("def1"))
+        runtime.collect("def1", (torch.ones(n),))
+        runtime.flush()
+    assert len(workloads(root)) == 2
+
+
 @pytest.mark.parametrize("change", ["mode", "link"])
 def test_a_folder_that_others_lead_elsewhere_is_refused(root: Path, change: str) -> None:
     if change == "mode":
