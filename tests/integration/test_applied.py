@@ -228,8 +228,3 @@ def test_what_a_variable_asks_for_starts_with_the_first_op(
     assert mark(served(rows())) == MARK
     assert ApplyRuntime.current() is not None
     assert isinstance(ApplyRuntime.current().dataset, TraceSet)  # type: ignore[union-attr]
-
-
-def test_a_compiled_graph_has_the_op(served: Any) -> None:
-    compiled = torch.compile(served, backend="eager")
-    assert mark(compiled(rows())) == 0

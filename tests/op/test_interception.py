@@ -75,6 +75,13 @@ def test_arguments_come_by_position_with_defaults() -> None:
     assert seen == [("twice", 1, 1), ("twice", 2, 3)]
 
 
+def test_while_torch_compiles_it_traces_the_op(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.compiler.is_compiling", lambda: True)
+    called = declared()
+    interception.intercept(adding(10))
+    assert called(1) == 3
+
+
 def test_a_plan_is_remembered_while_somebody_intercepts() -> None:
     class Wrapper:
         def plan(self, pages: int) -> None:
@@ -97,10 +104,10 @@ def test_an_op_that_is_gone_is_not_kept() -> None:
     import gc
 
     interception.intercept(adding(10))
-    gc.collect()
+    gc.collect(1)
     count = len(interception._places)
     called = declared()
     assert len(interception._places) == count + 1
     del called
-    gc.collect()
+    gc.collect(1)
     assert len(interception._places) == count
