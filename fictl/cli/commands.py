@@ -14,9 +14,11 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "doctor": "Examine this machine: each problem with its fix",
         "config": "Show the settings in force, and where each is from",
         "skills": "Teach coding agents to work with fictl",
+        "mcp": "Serve the commands as tools of coding agents",
     },
     "Write ops": {
         "new-op": "Write an op: from an expression, torch, or a kernel",
+        "upgrade": "Bring what is new in the scaffold into your ops",
         "export-op": "Copy an op into a project of its own, or for the Hub",
         "rename-op": "Rename an op, or move it to another family",
         "remove-op": "Delete an op and what belongs to it",
@@ -40,7 +42,9 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Measure": {
         "bench": "Time ops beside their baselines",
         "compare": "Say whether it is faster than before",
+        "history": "Show times of ops over commits",
         "profile": "Say what bounds each kernel",
+        "profile-diff": "Show what changed between two profiles",
         "inspect": "Show registers, spills, SASS; no GPU needed",
         "tune": "Find and keep the fastest configurations",
     },

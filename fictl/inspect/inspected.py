@@ -55,7 +55,7 @@ class Inspected:
         return unit.peaks().get(kernel.mangled) if unit else None
 
     def to_dict(self, launch: LaunchSize) -> dict[str, Any]:
-        error = self.error and {"message": self.error.message, "hint": self.error.hint}
+        error = self.error and self.error.to_dict()
         return {
             "module": self.module,
             "archs": list(self.archs),

@@ -98,7 +98,8 @@ def op(
         called: Any = tuned(function, declared, tactics) if tactics else function
         if own or check:
             called = chosen(called, Choices(ways, parameters, partial(_template, declared)))
-        wrapper = checked(called, declared.name, _backward(declared, parameters, owner, backward))
+        gradient = _backward(declared, parameters, owner, backward)
+        wrapper = checked(called, declared.name, gradient, declared.mutates)
         called = offer(wrapper, called, declared)
         offer_questions(called, ways, parameters)
         watching = observers()

@@ -139,6 +139,27 @@ Kernel = Annotated[
         show_default=False,
     ),
 ]
+Grid = Annotated[
+    str,
+    typer.Option(
+        "--grid",
+        metavar="SIZES",
+        help="With --kernel: blocks of the launch, over the op's axes: 'rows', 'rows,heads' or "
+        "'ceil_div(rows * 32, 256)'.",
+        rich_help_panel=_START,
+        show_default=False,
+    ),
+]
+Block = Annotated[
+    str,
+    typer.Option(
+        "--block",
+        metavar="SIZES",
+        help="With --kernel: threads of a block, as in 256 or 32,8.",
+        rich_help_panel=_START,
+        show_default=False,
+    ),
+]
 FromDefinition = Annotated[
     str,
     typer.Option(

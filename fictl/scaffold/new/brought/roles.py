@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from fictl.errors import UsageError
 from fictl.scaffold.new.brought.kernel_source import KernelParameter, KernelSource, listed
-from fictl.scaffold.new.brought.launch import shape
+from fictl.scaffold.new.brought.launch import unit_of
 from fictl.scaffold.new.brought.sizes import Sizes
 from fictl.scaffold.new.signature import Scalar, Signature, Tensor
 
@@ -99,8 +99,8 @@ def _size(
     axes = [axis.name for axis in signature.axes]
     axis = _namesake(parameter.name, axes)
     general = _bare(parameter.name) in _COUNTS
-    launch = shape(source)
-    if alone and launch and launch.per_row and (general or not axis):
+    unit = unit_of(source)
+    if alone and unit and unit.per_row and (general or not axis):
         return Sizes(signature).row
     of_one_of_many = axis and len(axes) > 1 and not (alone and general)
     if alike and (alone or general or axis) and not of_one_of_many:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from fictl.errors import UsageError
 from fictl.scaffold.new import names
+from fictl.scaffold.new.guess import Guess
 from fictl.scaffold.new.reference import parameters
 from fictl.scaffold.new.reference.axes import Axes
 from fictl.scaffold.new.reference.call import ReferenceCall, call_reference, invented, with_said
@@ -33,23 +34,34 @@ class ReadReference:
     why_not: str = ""
     kind: str = ""
     doc: str = ""
+    guesses: tuple[Guess, ...] = ()
 
 
 def read_reference(
-    text: str, example: str = "", inputs: Sequence[str] = (), outputs: Sequence[str] = ()
+    text: str,
+    example: str = "",
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    needs_kernel: bool = False,
+    sizes: Sequence[str] = (),
 ) -> ReadReference:
-    """`file.py:function`. What `inputs` and `outputs` say goes before its parameters."""
+    """`file.py:function`. What `inputs` and `outputs` say goes before its parameters. With
+    `needs_kernel` a function that has no translation is refused before anything is asked of its
+    shapes; `sizes` are the names that a kernel has for axes.
+    """
     function = read_function(text)
     declared = with_said(parameters.parameters(function.node), inputs)
     translation = translate(function, declared)
+    if needs_kernel and translation.expression is None and not translation.kind:
+        raise untranslated(text, translation.why_not)
     renamed = _renamed(declared)
     job = _standalone(function, declared, renamed)
     call = call_reference(
-        function, example, invented(declared, translation), declared, job, renamed
+        function, example, invented(declared, translation), declared, job, renamed, sizes
     )
     known = [_seen(item, call) for item in declared]
     _check_results(function, call)
-    axes = Axes(translation.kind)
+    axes = Axes(translation.kind, from_example=call.from_example)
     tensors = axes.inputs([p for p in known if p.role == "tensor"], call.arguments)
     outputs_text = axes.outputs(_outputs(function, call, renamed), call.results, outputs)
     return ReadReference(
@@ -61,6 +73,15 @@ def read_reference(
         why_not=translation.why_not,
         kind=translation.kind,
         doc=(ast.get_docstring(function.node) or "").partition("\n")[0],
+        guesses=axes.guesses,
+    )
+
+
+def untranslated(reference: str, why_not: str) -> UsageError:
+    return UsageError(
+        f"{reference} has no translation into a kernel: {why_not}",
+        "no kind fits: write the kernel and bring it along with --kernel my.cu:Kernel; if it can be "
+        'one line, say that with --expr "…"',
     )
 
 

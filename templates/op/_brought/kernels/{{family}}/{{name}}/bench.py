@@ -22,7 +22,7 @@ def cases() -> Iterator[Case]:
         for dtype in ({{ dtypes | map(attribute="name") | map("tojson") | join(", ") }}{{ "," if dtypes | length == 1 }}):
 {% set items = ['"' ~ first.name ~ '": ' ~ first.name] %}
 {% for axis in rest %}
-{% set _ = items.append('"' ~ axis.name ~ '": ' ~ (4096 if loop.last else 8)) %}
+{% set _ = items.append('"' ~ axis.name ~ '": ' ~ ((256 if untied else 4096) if loop.last else 8)) %}
 {% endfor %}
 {{ py("            yield Case(", ['"' ~ name ~ '"', "{" ~ items | join(", ") ~ "}", "dtype"], ")") }}
 
