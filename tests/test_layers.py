@@ -43,9 +43,9 @@ SIBLINGS = {
     "judge": {"runnable", "profile", "sanitize"},
     "farm": {"judge", "bench", "tune"},
     "dataset": {"judge", "farm"},
-    "apply": {"runnable", "judge"},
+    "apply": {"runnable", "judge", "tracing"},
     "tracing": {"replay"},
-    "integration": {"apply", "tracing"},
+    "integration": {"apply", "runnable", "tracing"},
 } | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}
 
 VOCABULARY = LAYERS[0]
