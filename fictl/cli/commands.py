@@ -40,6 +40,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "bench": "Time ops beside their baselines",
         "compare": "Say whether it is faster than before",
         "profile": "Say what bounds each kernel",
+        "profile-diff": "Show what changed between two profiles",
         "inspect": "Show registers, spills, SASS; no GPU needed",
         "tune": "Find and keep the fastest configurations",
     },

@@ -45,6 +45,7 @@ _CALLS = (
     "tune twice --dry-run",
     "tune twice --device emu",
     "profile twice --tool events --device emu",
+    "profile-diff a.json b.json",
     "sanitize twice",
     "inspect twice --arch 9.0a",
     "trace list twice",
