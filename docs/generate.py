@@ -136,7 +136,7 @@ def settings_page() -> str:
     lines = [NOTE + SETTINGS_INTRO, "| variable | type | default | meaning |\n|---|---|---|---|"]
     for each in SETTINGS:
         names = ", ".join(f"`{name}`" for name in (each.name, *each.also))
-        lines.append(f"| {names} | {each.kind} | {_default(each.default)} | {each.doc} |")
+        lines.append(f"| {names} | {each.kind} | {_default(each.default)} | {_plain(each.doc)} |")
     lines += ["", OPS_INTRO, "| variable | meaning |\n|---|---|"]
     lines += [f"| `{name}` | {doc} |" for name, doc in sorted(_settings_of_ops().items())]
     lines += ["", FLASHINFER_INTRO, "| FlashInfer's | here |\n|---|---|"]
