@@ -11,6 +11,7 @@ import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import catalogue
@@ -136,7 +137,7 @@ def settings_page() -> str:
     lines = [NOTE + SETTINGS_INTRO, "| variable | type | default | meaning |\n|---|---|---|---|"]
     for each in SETTINGS:
         names = ", ".join(f"`{name}`" for name in (each.name, *each.also))
-        lines.append(f"| {names} | {each.kind} | {_default(each.default)} | {each.doc} |")
+        lines.append(f"| {names} | {each.kind} | {_default(each.default)} | {_plain(each.doc)} |")
     lines += ["", OPS_INTRO, "| variable | meaning |\n|---|---|"]
     lines += [f"| `{name}` | {doc} |" for name, doc in sorted(_settings_of_ops().items())]
     lines += ["", FLASHINFER_INTRO, "| FlashInfer's | here |\n|---|---|"]
@@ -161,9 +162,9 @@ PAGES = {
 }
 
 
-def draw(name: str) -> None:
+def draw(name: str, home: str) -> None:
     """Draw a session again; a picture that says the same stays."""
-    path, new = DOCS / "assets" / f"{name}.svg", pictures.session(name)
+    path, new = DOCS / "assets" / f"{name}.svg", pictures.session(name, home)
     old = path.read_text(encoding="utf-8") if path.is_file() else ""
     if not pictures.same_but_for_times(old, new):
         path.write_text(new, encoding="utf-8")
@@ -189,8 +190,9 @@ def main() -> int:
         )
         return 1
     if not (check or words.pages):
-        for name in pictures.SESSIONS:
-            draw(name)
+        with TemporaryDirectory() as home:
+            for name in pictures.SESSIONS:
+                draw(name, home)
     return 0
 
 
