@@ -54,6 +54,7 @@ setup(
     package_dir=CONTENT,
     package_data={
         "fictl": ["py.typed"],
+        "fictl.schemas": ["*.json"],
         "fictl.compat.flashinfer": ["*.txt"],
         "fictl.emu": SOURCES,
         **{name: files(folder) for name, folder in CONTENT.items()},

@@ -12,7 +12,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,15 @@ PAGES = {
     "assets/layers.svg": layers.picture,
     "llms.txt": llms.index,  # last: it reads the other pages
 }
+
+
+def _schemas() -> dict[Path, Callable[[], str]]:
+    from fictl.schemas import FOLDER
+    from json_schemas.commands import schemas
+
+    return {FOLDER / f"{name}.json": partial(str, text) for name, text in schemas().items()}
+
+
 PICTURES = {"build": ["build", "scale"]}
 
 
@@ -198,8 +208,9 @@ def main() -> int:
     stale = []
     words = parser.parse_args()
     check = words.check
-    for name, page in PAGES.items():
-        path, text = DOCS / name, page()
+    pages = {DOCS / name: page for name, page in PAGES.items()}
+    for path, page in {**pages, **_schemas()}.items():
+        name, text = path.name, page()
         if check and (not path.is_file() or path.read_text(encoding="utf-8") != text):
             stale.append(name)
         elif not check:
