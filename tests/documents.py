@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
 from fictl.schemas import names, schema
 
@@ -16,9 +17,10 @@ def read_document(text: str) -> Any:
     document = json.loads(text)
     name = document["schema"].removesuffix("/1")
     # A command line that names no command has a document of its own.
-    problems = [*_validator(name if name in names() else "fictl").iter_errors(document)]
-    said = [f"{problem.json_path}: {problem.message}"[:400] for problem in problems]
-    assert not said, f"{name}, whose schema `make pages` writes: {said}"
+    problem = best_match(_validator(name if name in names() else "fictl").iter_errors(document))
+    assert problem is None, (
+        f"{name}: {problem.json_path}: {problem.message[:400]}; `make pages` writes its schema"
+    )
     return document
 
 

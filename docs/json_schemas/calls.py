@@ -48,7 +48,7 @@ def of_builtin(thing: Any, given: list[Value], call: Callable[[Value], Value]) -
     if thing is dataclasses.replace:
         return given[0]
     if thing is builtins.dict:
-        return given[0] if given else Json(mapping(ANY))
+        return _mapping(given)
     if thing is json.loads:
         return Json(ANY)
     return _of_items(thing, given, call)
@@ -72,6 +72,18 @@ def _of_items(thing: Any, given: list[Value], call: Callable[[Value], Value]) ->
     if thing is builtins.enumerate and given:
         return _rows([Typed(int), item_of(given[0])])
     return None
+
+
+def _mapping(given: list[Value]) -> Value:
+    """Read `dict(pairs)`, and `dict(other)`."""
+    shape = shape_of(given[0]) if given else ANY
+    if shape.get("type") == "object":
+        return given[0]
+    pair = item_of(given[0]) if given else Typed(Any)
+    if isinstance(pair, Several) and len(pair.items) == 2:
+        return Json(mapping(shape_of(pair.items[1])))
+    own = types.arguments(pair.kind) if isinstance(pair, Typed) else ()
+    return Json(mapping(types.shape_of(own[1]) if len(own) == 2 else ANY))
 
 
 def _rows(items: list[Value]) -> Value:

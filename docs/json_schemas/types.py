@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import collections.abc
 import enum
 import sys
@@ -85,6 +86,8 @@ def shape_of(kind: Any, deep: bool = False) -> Shape:
     base = origin(kind)
     if base is typing.Literal:
         return union(_PLAIN[type(value)] for value in arguments(kind))
+    if base is collections.Counter:
+        return mapping(_PLAIN[int])
     if base in _MAPPINGS:
         return mapping(shape_of(arguments(kind)[1], deep) if arguments(kind) else ANY)
     if base in _LISTS:

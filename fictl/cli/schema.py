@@ -29,7 +29,7 @@ Name = Annotated[
 
 EXAMPLES = {
     "fictl schema": "all documents",
-    "fictl schema cache.show > cache_show.json": "the schema of one, for a validator or a generator of types",
+    "fictl schema cache.show": "the schema of one, for a validator or a generator of types",
 }
 
 
