@@ -57,6 +57,7 @@ setup(
         "fictl.schemas": ["*.json"],
         "fictl.compat.flashinfer": ["*.txt"],
         "fictl.emu": SOURCES,
+        "fictl.plot.page": ["page.css", "page.js"],
         **{name: files(folder) for name, folder in CONTENT.items()},
     },
     exclude_package_data={"": ["**/__pycache__/*", "**/*.pyc"]},

@@ -10,7 +10,17 @@ from typing import Any
 
 from json_schemas import types
 from json_schemas.shape import ANY, NULL, TEXT, Shape, array, is_record, mapping, union
-from json_schemas.values import Json, Known, Several, Typed, Value, fields_of, item_of, joined, shape_of
+from json_schemas.values import (
+    Json,
+    Known,
+    Several,
+    Typed,
+    Value,
+    fields_of,
+    item_of,
+    joined,
+    shape_of,
+)
 
 _PLAIN: dict[Any, Any] = {
     builtins.str: str,
@@ -25,7 +35,14 @@ _PLAIN: dict[Any, Any] = {
     builtins.callable: bool,
     builtins.hasattr: bool,
 }
-_LISTS = (builtins.list, builtins.tuple, builtins.sorted, builtins.set, builtins.reversed, builtins.iter)
+_LISTS = (
+    builtins.list,
+    builtins.tuple,
+    builtins.sorted,
+    builtins.set,
+    builtins.reversed,
+    builtins.iter,
+)
 _TEXTS = (
     "join replace strip rstrip lstrip lower upper format decode removeprefix removesuffix as_posix "
     "isoformat hexdigest read_text ljust rjust title strftime as_uri"

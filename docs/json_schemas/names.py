@@ -39,7 +39,9 @@ def look_up(module: ModuleType, name: str) -> Any:
         home, own = _imports(module)[name]
         try:
             imported = import_module(home)
-            return getattr(imported, own) if hasattr(imported, own) else import_module(f"{home}.{own}")
+            return (
+                getattr(imported, own) if hasattr(imported, own) else import_module(f"{home}.{own}")
+            )
         except (ImportError, AttributeError):
             return MISSING
     return getattr(builtins, name, MISSING)
@@ -90,7 +92,7 @@ def annotation(module: ModuleType, given: Any) -> Any:
     if not isinstance(text, str):
         return text
     try:
-        value = eval(text, {}, _Names(module))  # noqa: S307  # of fictl's own code
+        value = eval(text, {}, _Names(module))  # of fictl's own code
     except Exception:  # An annotation that only a type checker can read.
         return Any
     return annotation(module, value) if isinstance(value, str) else value

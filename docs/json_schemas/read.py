@@ -84,7 +84,9 @@ class Reader:
         words = [*node.args.posonlyargs, *node.args.args]
         for index, word in enumerate([*words, *node.args.kwonlyargs]):
             own = evaluated(scope.module, word.annotation) if word.annotation else UNKNOWN
-            passed = named.get(word.arg) or (given[index] if index < min(len(given), len(words)) else None)
+            passed = named.get(word.arg) or (
+                given[index] if index < min(len(given), len(words)) else None
+            )
             vague = not isinstance(own, Typed) or types.is_vague(own.kind)
             closer = vague or isinstance(passed, (Nested, Bound, Known))
             scope.names[word.arg] = passed if passed is not None and closer else own

@@ -110,7 +110,9 @@ def merged(shapes: Sequence[Shape]) -> Shape:
                 optional.discard(name)
             else:
                 optional |= {name} - set(properties)
-                properties[name] = union([properties[name], value] if name in properties else [value])
+                properties[name] = union(
+                    [properties[name], value] if name in properties else [value]
+                )
         more = more or shape["additionalProperties"]
     return record(properties, optional, more)
 

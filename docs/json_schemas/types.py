@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import typing_extensions
+
 from json_schemas.names import annotation
 from json_schemas.shape import ANY, NULL, TEXT, Shape, array, mapping, record, union
 
@@ -23,7 +24,13 @@ _PLAIN: dict[Any, Shape] = {
     None: NULL,
     type(None): NULL,
 }
-_LISTS = (list, tuple, collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable)
+_LISTS = (
+    list,
+    tuple,
+    collections.abc.Sequence,
+    collections.abc.Collection,
+    collections.abc.Iterable,
+)
 _LISTS += (collections.abc.Iterator, collections.abc.Generator)
 _SETS = (set, frozenset)
 _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)

@@ -131,11 +131,8 @@ def attribute(owner: Value, name: str) -> Value:
         return UNKNOWN
     if not isinstance(owner, Typed):
         return UNKNOWN
-    found = []
-    for kind in types.alternatives(owner.kind):
-        if kind is not type(None):
-            found.append(_of_type(kind, name, Typed(kind)))
-    return joined(found) if found else UNKNOWN
+    kinds = [kind for kind in types.alternatives(owner.kind) if kind is not type(None)]
+    return joined([_of_type(kind, name, Typed(kind)) for kind in kinds]) if kinds else UNKNOWN
 
 
 def _of_object(thing: Any, name: str) -> Value:
@@ -146,7 +143,9 @@ def _of_object(thing: Any, name: str) -> Value:
 def _of_type(kind: Any, name: str, owner: Value) -> Value:
     cls = types.origin(kind)
     hinted = types.hint(cls, name)
-    own = next((vars(base)[name] for base in getattr(cls, "__mro__", ()) if name in vars(base)), None)
+    own = next(
+        (vars(base)[name] for base in getattr(cls, "__mro__", ()) if name in vars(base)), None
+    )
     if isinstance(own, property):
         return Bound(own.fget, owner)
     if isinstance(own, cached_property):

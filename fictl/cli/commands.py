@@ -45,6 +45,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "compare": "Say whether it is faster than before",
         "history": "Show times of ops over commits",
         "profile": "Say what bounds each kernel",
+        "profile-diff": "Show what changed between two profiles",
         "inspect": "Show registers, spills, SASS; no GPU needed",
         "tune": "Find and keep the fastest configurations",
     },

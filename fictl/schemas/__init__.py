@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from fictl.errors import UsageError, shown
+from fictl.paths import matching
 
 FOLDER = Path(__file__).resolve().parent
 _END = ".json"
@@ -16,14 +16,14 @@ _END = ".json"
 
 def names() -> list[str]:
     """List the documents, as `fictl.cache.show`."""
-    return sorted(name.removesuffix(_END) for name in os.listdir(FOLDER) if name.endswith(_END))
+    return [path.name.removesuffix(_END) for path in matching(FOLDER, f"*{_END}")]
 
 
 def schema(name: str) -> dict[str, Any]:
     """Return the schema of a document, by any spelling of its command: `cache show`, `fictl.cache.show/1`."""
     words = name.removesuffix("/1").replace(".", " ").split()
     wanted = ".".join(words if words[:1] == ["fictl"] else ["fictl", *words])
-    if wanted not in names():
+    if not words or wanted not in names():
         near = difflib.get_close_matches(wanted, names(), 3)
         hint = f"did you mean {', '.join(near)}?" if near else "fictl schema lists them"
         raise UsageError(f"there is no document '{shown(name)}'", hint)

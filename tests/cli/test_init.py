@@ -129,6 +129,16 @@ def test_the_workflow_shares_builds_once_there_is_a_key(fictl, fresh: Path) -> N
     assert runs[1:3] == ["fictl build", "fictl aot wheel --out dist"]
 
 
+def test_the_workflow_keeps_what_was_found(fictl, fresh: Path) -> None:
+    """Also of a run that failed: reports as files, and findings beside the lines of a change."""
+    job = _workflow(fresh)["jobs"]["kernels"]
+    assert job["permissions"] == {"contents": "read", "security-events": "write"}
+    after = job["steps"][-2:]
+    assert all(step["if"].startswith("always()") for step in after)
+    written = {word for step in job["steps"] for word in str(step.get("run", "")).split()}
+    assert {"test.xml", "sanitize.xml", after[1]["with"]["sarif_file"]} <= written
+
+
 def test_a_project_that_is_not_packaged_names_the_version_of_its_wheels(
     fictl, tmp_path: Path
 ) -> None:

@@ -31,6 +31,7 @@ _CALLS = {
     "watch": "nothing --once",
     "tune": "twice --dry-run --device=cuda",
     "profile": "twice --dry-run",
+    "profile-diff": "documents/nothing.json documents/nothing.json",
     "sanitize": "twice --device=cuda",
     "inspect": "documents/a.json",
     "replay": "documents",
