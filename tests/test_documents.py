@@ -38,7 +38,6 @@ class Whole:
         return {"parts": [asdict(part) for part in self.parts], "count": self.count}
 
 
-
 def _literal(whole: Whole) -> dict[str, Any]:
     return {
         "a": 1,
