@@ -97,6 +97,7 @@ setup(
         "fictl": ["py.typed"],
         "fictl.compat.flashinfer": ["*.txt"],
         "fictl.emu": SOURCES,
+        "fictl.plot.page": ["page.css", "page.js"],
         **{name: files(folder) for name, folder in CONTENT.items()},
     },
     exclude_package_data={"": ["**/__pycache__/*", "**/*.pyc"]},

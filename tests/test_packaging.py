@@ -127,6 +127,7 @@ def test_the_wheel_holds_every_module_of_the_package(checkout: Path, wheel: set[
 IMPORTED_AS = {
     "apache_tvm_ffi": "tvm_ffi",
     "gitpython": "git",
+    "nvidia_cutlass_dsl": "cutlass",
     "pyelftools": "elftools",
     "pyyaml": "yaml",
 }
@@ -140,7 +141,7 @@ def test_what_fictl_imports_is_a_dependency_of_a_plain_install_or_an_extra(dist:
     assert needed <= imported_by_fictl()  # Nothing is installed that nothing uses.
     missing = imported_by_fictl() - needed - BROUGHT
     agents, arrays = {"anyio", "jsonschema", "mcp"}, {"jax", "jax_tvm_ffi", "ml_dtypes"}
-    assert missing == {"cryptography", "obstore", "ray", "triton", *agents, *arrays}
+    assert missing == {"cryptography", "cutlass", "obstore", "ray", "triton", *agents, *arrays}
     assert missing <= extra
 
 

@@ -58,6 +58,7 @@ KEPT = {
     "fictl/jit/store/this_platform.py _cxx_library": "a library that is there",
     "fictl/jit/store/this_platform.py _defines": "a library that is there",
     "fictl/jit/store/this_platform.py here": "the running machine",
+    "fictl/jit/cute/step.py own_digest": "fictl's own files",
     "fictl/jit/triton/step.py own_digest": "fictl's own files",
     "fictl/judge/inside/integrity.py taken": "functions, before a solution is loaded",
     "fictl/dataset/run_jobs.py _named": "a value of a name",

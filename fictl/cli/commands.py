@@ -18,6 +18,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "Write ops": {
         "new-op": "Write an op: from an expression, torch, or a kernel",
+        "upgrade": "Bring what is new in the scaffold into your ops",
         "export-op": "Copy an op into a project of its own, or for the Hub",
         "rename-op": "Rename an op, or move it to another family",
         "remove-op": "Delete an op and what belongs to it",
@@ -29,6 +30,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "build": "Compile ops",
         "watch": "Build, test and time at each save",
         "compile-commands": "Write compile_commands.json for editors",
+        "warmup": "Build before a start what a program needed",
         "cache": "Show, explain, share and clean the builds",
     },
     "Test": {
@@ -40,7 +42,9 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Measure": {
         "bench": "Time ops beside their baselines",
         "compare": "Say whether it is faster than before",
+        "history": "Show times of ops over commits",
         "profile": "Say what bounds each kernel",
+        "profile-diff": "Show what changed between two profiles",
         "inspect": "Show registers, spills, SASS; no GPU needed",
         "tune": "Find and keep the fastest configurations",
     },

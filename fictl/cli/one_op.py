@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fictl.scaffold.plan.plan import Plan
 
 
-def _own_names(incomplete: str) -> list[str]:
+def own_names(incomplete: str) -> list[str]:
     """Shell completion."""
     from fictl.project import Project, folders
 
@@ -28,7 +28,7 @@ OwnOp = Annotated[
     typer.Argument(
         metavar="OP",
         help="An op of the project here.",
-        autocompletion=_own_names,
+        autocompletion=own_names,
         show_default=False,
     ),
 ]

@@ -40,11 +40,14 @@ def command(
     `fictl new-op --undo` undoes it.
     """
     from fictl.scaffold.existing.remove import plan_remove
+    from fictl.scaffold.record import FILE as RECORD
 
     folder = own_op(op)
     plan = plan_remove(folder, everything=force)
     message = f"refactor: {folder} is removed" if commit else ""
     data = carry_out(plan, f"fictl remove-op {op}", dry_run=dry_run, diff=diff, commit=message)
+
+    shown = [path for path in plan.files if path.name != RECORD]
 
     def view(out: Console) -> None:
         if diff:
@@ -52,9 +55,9 @@ def command(
         elif dry_run:
             print_tree(out, plan)
         else:
-            for line in lines_by_folder(plan, plan.files):
+            for line in lines_by_folder(plan, shown):
                 out.print(line, markup=False, soft_wrap=True)
             undo = "fictl new-op --undo brings them back"
-            out.print(f"  {counted(len(plan.files), 'file')} deleted · {undo}", soft_wrap=True)
+            out.print(f"  {counted(len(shown), 'file')} deleted · {undo}", soft_wrap=True)
 
     console.show(console.Result({"op": str(folder), **data}, view))

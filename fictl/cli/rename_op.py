@@ -80,8 +80,10 @@ def command(
 
 
 def _print_done(out: Console, renamed: Renamed, changes: tuple[FileChange, ...]) -> None:
+    from fictl.scaffold.record import FILE as RECORD
+
     plan = renamed.plan
-    there = [change for change in changes if change.after is not None]
+    there = [c for c in changes if c.after is not None and c.path.name != RECORD]
     moved = [change.path for change in there if change.path in plan.origins]
     others = [change.path for change in there if change.path not in plan.origins]
     for line in (*lines_by_folder(plan, moved), *lines_by_folder(plan, others)):

@@ -24,6 +24,8 @@ _DECLARE = "; its author can give it a gradient with @op(backward=…)"
 class NoGradient(FictlError):
     """Error that names op, argument, the `wanted` gradient, `why` it is missing, and solutions."""
 
+    code = "no-gradient"
+
     def __init__(self, op: str, argument: str, wanted: str, why: str = "") -> None:
         super().__init__(
             f"{op}: argument '{argument}' {wanted}, and {why or f'{op} has no gradient'}",

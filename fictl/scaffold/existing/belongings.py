@@ -9,11 +9,12 @@ from pathlib import Path
 from fictl.errors import UsageError
 from fictl.paths import files_below
 from fictl.project import OpFolder
+from fictl.scaffold import record
 from fictl.user_file import read_text
 
 
 def own_files(folder: OpFolder) -> tuple[Path, ...]:
-    """Those of the layout, and those in its folder that one of them names: a plan.py, a tile.h."""
+    """Those of the layout, those in its folder that one of them names, as a plan.py, and its record."""
     known = [path for _, path in folder.files()]
     others = [path for path in _lying_in(folder.path) if path not in known]
     for path in known:
@@ -21,7 +22,7 @@ def own_files(folder: OpFolder) -> tuple[Path, ...]:
         named = [other for other in others if _is_named(other, text)]
         known += named
         others = [other for other in others if other not in named]
-    return tuple(known)
+    return tuple(known) + tuple(path for path in others if path == record.place(folder))
 
 
 def other_files(folder: OpFolder) -> tuple[Path, ...]:

@@ -20,6 +20,7 @@ from fictl.scaffold.existing.keep_formatted import keep_formatted
 from fictl.scaffold.existing.transplant import Transplant
 from fictl.scaffold.new.names import check_project
 from fictl.scaffold.plan.plan import Plan
+from fictl.scaffold.record import FILE
 
 
 def plan_export(folder: OpFolder, target: Path, name: str = "") -> Plan:
@@ -63,7 +64,8 @@ class OpBundle:
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
-        own = [path for op in self.ops for path in own_files(op)]
+        # Its record is of files in another project.
+        own = [path for op in self.ops for path in own_files(op) if path.name != FILE]
         shared = [path for op in self.ops for path in _family_files(op)]
         tests = [path for op in self.ops for path in _conftests(op)]
         return tuple(dict.fromkeys((*own, *shared, *self._headers(), *tests)))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.project import Project
+from fictl.scaffold.record import FILE
 from fictl.user_file import read_text
 
 _CODE = {".py", ".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp", ".inc"}
@@ -50,7 +51,7 @@ def mentions(
 def _files(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in _MADE)
-        yield from (Path(folder, name) for name in sorted(names))
+        yield from (Path(folder, name) for name in sorted(names) if name != FILE)
 
 
 def _text(path: Path) -> str:

@@ -11,6 +11,7 @@ from fictl.errors import UsageError
 from fictl.paths import files_below
 from fictl.project import OpFolder, folders, names
 from fictl.project.python_source import parse
+from fictl.scaffold import record
 from fictl.scaffold.existing.belongings import other_files, own_files, text_of
 from fictl.scaffold.existing.import_order import sort_imports
 from fictl.scaffold.existing.keep_formatted import keep_formatted
@@ -19,6 +20,7 @@ from fictl.scaffold.existing.rename.definitions import renamed_definitions
 from fictl.scaffold.existing.rename.mentions import Mention, mentions
 from fictl.scaffold.existing.rename.move import Move
 from fictl.scaffold.existing.rename.python_text import PythonNames
+from fictl.scaffold.existing.rename.record import renamed_record
 from fictl.scaffold.existing.rename.renaming import Renaming
 from fictl.scaffold.existing.rename.shared import includes, refuse_shared
 from fictl.scaffold.new.names import check_family, check_op
@@ -37,7 +39,7 @@ class Renamed:
 def plan_rename(folder: OpFolder, name: str, family: str = "") -> Renamed:
     """Nothing is written. `name` is the old one where only the family changes."""
     renaming = Renaming(folder, _target(folder, name, family))
-    files = (*own_files(folder), *other_files(folder))
+    files = tuple(p for p in (*own_files(folder), *other_files(folder)) if p.name != record.FILE)
     others = {path: text for path, text in _sources(folder) if path not in files}
     if renaming.moves_family:
         refuse_shared(renaming, files, others)
@@ -48,6 +50,12 @@ def plan_rename(folder: OpFolder, name: str, family: str = "") -> Renamed:
     texts: dict[Path, str | None] = dict.fromkeys(files)
     texts.update(keep_formatted(changed, {path: moved.get(path, path) for path in changed}))
     texts.update(renamed_definitions(renaming))
+    kept = renamed_record(
+        renaming,
+        lambda path: _place(path, renaming),
+        lambda path, text: _renamed_text(path, text, cpp, python),
+    )
+    texts.update(kept)
     left = mentions(
         folder.project,
         (renaming.old, *renaming.public),
@@ -80,7 +88,7 @@ def _place(path: Path, renaming: Renaming) -> Path:
     if path.is_relative_to(before.path):
         *folders_, name = path.relative_to(before.path).parts
         return after.path.joinpath(*folders_, _respelled(name, renaming))
-    home = after.test.parent if path == before.test else after.header.parent
+    home = after.test.parent if path.parent == before.test.parent else after.header.parent
     return home / _respelled(path.name, renaming)
 
 
@@ -90,9 +98,13 @@ def _respelled(name: str, renaming: Renaming) -> str:
 
 
 def _renamed(path: Path, cpp: CppNames, python: PythonNames) -> str:
-    text = text_of(path)
     if path.suffix == ".py":
         parse(path)
+    return _renamed_text(path, text_of(path), cpp, python)
+
+
+def _renamed_text(path: Path, text: str, cpp: CppNames, python: PythonNames) -> str:
+    if path.suffix == ".py":
         return sort_imports(python.rename(text), cpp.renaming.new)
     return cpp.rename(text)
 
