@@ -31,7 +31,16 @@ from fictl.scaffold.kinds.kind import find_kind
 OF_COPY = 0.85
 # The gemm kind, as generated, of cuBLAS's speed at 8192^3 on Hopper.
 OF_CUBLAS = 0.9
-MEMORY_BOUND = ("elementwise", "rowwise", "reduction", "plan-run", "hopper", "jinja", "triton")
+MEMORY_BOUND = (
+    "elementwise",
+    "rowwise",
+    "reduction",
+    "plan-run",
+    "hopper",
+    "jinja",
+    "triton",
+    "cute-dsl",
+)
 
 
 class Failed(Exception):

@@ -15,7 +15,7 @@ from fictl.scaffold.kinds.match import match
 from fictl.scaffold.kinds.polish import polish
 from fictl.scaffold.kinds.render import render
 from fictl.scaffold.new.draft import Draft
-from fictl.scaffold.new.guess import guessed_numbers
+from fictl.scaffold.new.guess import guessed_functions, guessed_numbers
 from fictl.scaffold.new.infer import infer
 from fictl.scaffold.new.names import check_family, check_op
 from fictl.scaffold.new.request import NewOpRequest
@@ -220,7 +220,11 @@ def _of_kind(
         expression,
         read.reference if read else None,
         request.doc or (read.doc if read else ""),
-        guesses=(*(read.guesses if read else ()), *guessed_numbers(kind, request, signature)),
+        guesses=(
+            *(read.guesses if read else ()),
+            *guessed_numbers(kind, request, signature),
+            *guessed_functions(request),
+        ),
         read=read,
     )
 
