@@ -79,6 +79,8 @@ $(INSTALLED): pyproject.toml setup.py constraints.txt
 	@$(INSTALL) -e . -c constraints.txt
 	@touch $@
 
+# Tests start processes that may not write what they compile: for them all is compiled, by all cores.
 $(READY): $(INSTALLED)
 	@$(INSTALL) -e '.[dev]' -c constraints.txt
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@touch $@
