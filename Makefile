@@ -9,9 +9,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 READY := $(VENV)/ready
-# Python compiles what it imports: to compile all of torch takes longer than the demo's build.
+# pip would compile what it installs by one core.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-compile
+COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib || true
 SOURCES := find kernels fictl/emu tests/emu tests/perf -name '*.cuh' -o -name '*.cu' -o -name '*.h' -o -name '*.cpp'
 
 .DEFAULT_GOAL := help
@@ -77,10 +78,10 @@ $(INSTALLED): pyproject.toml setup.py constraints.txt
 	@echo 'setting up $(VENV); the first time this takes some minutes'
 	@$(PYTHON) -m venv $(VENV)
 	@$(INSTALL) -e . -c constraints.txt
+	@$(COMPILE)
 	@touch $@
 
-# Tests start processes that may not write what they compile: for them all is compiled, by all cores.
 $(READY): $(INSTALLED)
 	@$(INSTALL) -e '.[dev]' -c constraints.txt
-	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
+	@$(COMPILE)
 	@touch $@
