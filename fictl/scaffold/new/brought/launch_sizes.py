@@ -38,7 +38,7 @@ def block_sizes(text: str) -> tuple[str, ...]:
     numbers = [_number(node) for node in _dimensions("--block", text, _BLOCK)]
     if min(numbers) < 1 or math.prod(numbers) > _MOST_THREADS:
         raise UsageError(
-            f"--block {shown(text)} is not the size of a block: whole numbers, and "
+            f"--block {shown(text)} is no block size: whole numbers, and "
             f"{_MOST_THREADS} threads at most",
             _BLOCK,
         )

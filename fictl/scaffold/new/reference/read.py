@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fictl.errors import UsageError
 from fictl.scaffold.new import names
@@ -35,7 +35,7 @@ class ReadReference:
     why_not: str = ""
     kind: str = ""
     doc: str = ""
-    guesses: tuple[Guess, ...] = ()
+    guesses: tuple[Guess, ...] = field(default=(), compare=False)
 
 
 def read_reference(
