@@ -201,8 +201,8 @@ def _outputs(
     annotated = parameters.results(function.node)
     if len(annotated) == len(call.results):
         return [*annotated]
-    found = parameters.output_names(function.node, len(call.results))
-    return [ReferenceParameter(name if _can(name) else f"{name}_out", "tensor") for name in found]
+    known = parameters.output_names(function.node, len(call.results))
+    return [ReferenceParameter(name if _can(name) else f"{name}_out", "tensor") for name in known]
 
 
 def _renamed_expression(translation: Translation, renamed: dict[str, str]) -> str | None:
