@@ -17,7 +17,7 @@ Tolerances = Mapping[str, tuple[float, float]]
 
 @dataclass(frozen=True)
 class Examined:
-    """What is wrong with results, or ''; `off` is their largest error in tolerances of the op, or
+    """A problem with results, or ''; `off` is their largest error in tolerances of the op, or
     0 within them.
     """
 

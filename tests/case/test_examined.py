@@ -78,4 +78,4 @@ def test_a_declared_tolerance_stands_in_place_of_the_usual_one() -> None:
 
 def test_a_judge_decides_alone() -> None:
     template = TraceTemplate({}, {}, {"out": Tensor(())}, lambda: None, judge=lambda *_: None)
-    assert examine(template, {}, lambda: {}, tuple) == Examined("")
+    assert examine(template, {}, dict, tuple) == Examined("")

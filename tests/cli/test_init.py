@@ -16,7 +16,7 @@ from fictl.cli import COMMANDS
 from fictl.paths import PACKAGE, same_packages
 from fictl.scaffold.plan.undo import last
 
-FILES = 10
+FILES = 12
 EVERY_OP = [["build"], ["test"], ["sanitize"], ["aot", "build", "--out", "aot"]]
 
 
@@ -37,7 +37,7 @@ def test_files_are_shown_and_what_comes_next(
     *files, last = answer.out.splitlines()
     assert len(files) == FILES
     assert files[0].split()[0] == "fictl.toml"
-    assert last.startswith("  10 files · next: cd a/mine      fictl new-op")
+    assert last.startswith("  12 files · next: cd a/mine      fictl new-op")
     assert (tmp_path / "a" / "mine" / "fictl.toml").is_file()
 
 
@@ -149,6 +149,16 @@ def test_the_workflow_shares_builds_once_there_is_a_key(fictl, fresh: Path) -> N
     assert "github.event_name == 'push'" in jobs["share"]["if"]
     runs = [step["run"] for step in steps if "run" in step]
     assert runs[1:3] == ["fictl build", "fictl aot wheel --out dist"]
+
+
+def test_the_workflow_keeps_what_was_found(fictl, fresh: Path) -> None:
+    """Also of a run that failed: reports as files, and findings beside the lines of a change."""
+    job = _workflow(fresh)["jobs"]["kernels"]
+    assert job["permissions"] == {"contents": "read", "security-events": "write"}
+    after = job["steps"][-2:]
+    assert all(step["if"].startswith("always()") for step in after)
+    written = {word for step in job["steps"] for word in str(step.get("run", "")).split()}
+    assert {"test.xml", "sanitize.xml", after[1]["with"]["sarif_file"]} <= written
 
 
 def test_a_project_that_is_not_packaged_names_the_version_of_its_wheels(

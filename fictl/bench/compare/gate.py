@@ -1,4 +1,4 @@
-"""What a comparison fails on: the words of --fail-on."""
+"""Words of --fail-on: the reasons for which a comparison fails."""
 
 from __future__ import annotations
 

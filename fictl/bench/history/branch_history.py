@@ -88,9 +88,9 @@ class BranchHistory:
         try:
             self._git("check-ref-format", "--branch", self.branch)
         except FictlError:
-            raise UsageError(f"--branch {self.branch!r} is no name of a branch") from None
+            raise UsageError(f"--branch {self.branch!r} is not the name of a branch") from None
         if self.branch.startswith("@"):  # Git takes @{-1} for the branch before.
-            raise UsageError(f"--branch {self.branch!r} is no name of a branch")
+            raise UsageError(f"--branch {self.branch!r} is not the name of a branch")
         if f"branch {self._ref}" in self._git("worktree", "list", "--porcelain").splitlines():
             raise UsageError(
                 f"--branch {self.branch} is checked out: its files are the working tree's",

@@ -58,7 +58,7 @@ class HistoryEntry:
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             first = printable(str(error).partition("\n")[0])
             raise UsageError(
-                f"{where} is no entry of a history: {first}",
+                f"{where} is not an entry of a history: {first}",
                 "remove the line; fictl history --add writes them",
             ) from error
 

@@ -1,4 +1,4 @@
-"""Where histories are kept: files of the working tree, or of a branch (branch_history.py)."""
+"""Places that keep histories: files of the working tree, or a branch (branch_history.py)."""
 
 from __future__ import annotations
 

@@ -77,13 +77,15 @@ def series_of(entries: Iterable[HistoryEntry], threshold: float) -> list[History
     ]
 
 
-def _in_order(found: Iterable[tuple[HistoryEntry, Row]]) -> list[tuple[HistoryEntry, Row]]:
-    return sorted(found, key=lambda one: datetime.fromisoformat(one[0].commit.time))
+def _in_order(measured: Iterable[tuple[HistoryEntry, Row]]) -> list[tuple[HistoryEntry, Row]]:
+    return sorted(measured, key=lambda one: datetime.fromisoformat(one[0].commit.time))
 
 
-def _judged(found: Sequence[tuple[HistoryEntry, Row]], threshold: float) -> Iterable[HistoryPoint]:
+def _judged(
+    measured: Sequence[tuple[HistoryEntry, Row]], threshold: float
+) -> Iterable[HistoryPoint]:
     first: tuple[HistoryEntry, Row] | None = None
-    for entry, row in found:
+    for entry, row in measured:
         if not row.samples:
             yield HistoryPoint(entry.commit, row, note=row.note or row.status)
             continue

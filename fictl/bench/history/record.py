@@ -42,7 +42,7 @@ def additions(
 ) -> list[Addition]:
     """Make entries of results, for the commit that they were measured at, or for `revision`."""
     texts = kept.read()
-    made = []
+    added = []
     for path in paths:
         report = load(path)
         _require_times(report, path)
@@ -57,8 +57,8 @@ def additions(
             entry = HistoryEntry.of(commit, report, str(folder))
             name = f"{machine_folder(report.environment)}/{folder.module}{SUFFIX}"
             there = entry.to_line() in texts.get(name, "").splitlines(keepends=True)
-            made.append(Addition(name, entry, there))
-    return made
+            added.append(Addition(name, entry, there))
+    return added
 
 
 def add(kept: HistoryKeeping, new: Sequence[Addition]) -> None:

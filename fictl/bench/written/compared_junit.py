@@ -1,4 +1,4 @@
-"""A comparison as JUnit XML: a test case for each case; what is not known is no success."""
+"""A comparison as JUnit XML: a test case for each case; only what is known can pass."""
 
 from __future__ import annotations
 

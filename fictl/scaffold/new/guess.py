@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -10,6 +11,7 @@ from fictl.scaffold.kinds.kind import Kind
 from fictl.scaffold.new.request import NewOpRequest
 from fictl.scaffold.new.signature import Signature, parse_scalar
 
+_GELU = re.compile(r"\bgelu\s*\(")
 # Names that nobody gives to a tensor.
 _NUMBERS = ("eps", "epsilon")
 
@@ -39,6 +41,15 @@ def guessed_numbers(kind: Kind, request: NewOpRequest, signature: Signature) -> 
     row = f" ({names[0]}:{_columns(signature)} is one row for all)" if _has_rows(kind) else ""
     text = f"{are} ({say} says so, without a guess); for {'tensors' if many else 'a tensor'}{row}"
     return (Guess(names, text, " ".join(as_tensors(request, signature, names))),)
+
+
+def guessed_functions(request: NewOpRequest) -> tuple[Guess, ...]:
+    """A guess about a function whose name stands for two."""
+    if not _GELU.search(request.expression):
+        return ()
+    other = _GELU.sub("gelu_tanh(", request.expression)
+    text = "gelu is by the error function, as torch's; for its approximation by tanh"
+    return (Guess(("gelu",), text, f"--expr {shlex.quote(other)}"),)
 
 
 def unsaid_numbers(kind: Kind, request: NewOpRequest, signature: Signature) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from fictl.scaffold.kinds.match import match
 from fictl.scaffold.kinds.polish import polish
 from fictl.scaffold.kinds.render import render
 from fictl.scaffold.new.draft import Draft
-from fictl.scaffold.new.guess import guessed_numbers
+from fictl.scaffold.new.guess import guessed_functions, guessed_numbers
 from fictl.scaffold.new.infer import infer
 from fictl.scaffold.new.names import check_family, check_op
 from fictl.scaffold.new.request import NewOpRequest
@@ -81,10 +81,15 @@ def _check_words(project: Project, request: NewOpRequest) -> None:
             "a kind knows how to launch its kernel",
         )
     elif request.kind:
-        _refuse_score(request.reference, find_kind(request.kind, project.templates))
+        _refuse_reference(request.reference, find_kind(request.kind, project.templates))
 
 
-def _refuse_score(reference: str, kind: Kind) -> None:
+def _refuse_reference(reference: str, kind: Kind) -> None:
+    if reference and kind.scalars and not kind.expression:
+        raise UsageError(
+            f"kind {kind.name} has no use for {reference}: its kernel comes with a reference",
+            "leave it out, and edit trace.py where yours differs",
+        )
     if reference and kind.expression == "score":
         raise UsageError(
             f"kind {kind.name} has no use for {reference}: its reference is the attention "
@@ -188,7 +193,7 @@ def _of_kind(
     family = check_family(request.family or kind.family)
     dtypes = _dtypes(request.dtypes or kind.dtypes, kind)
     if read:
-        _refuse_score(request.reference or request.definition, kind)
+        _refuse_reference(request.reference or request.definition, kind)
     text = request.expression or (read.expression if read and kind.expression else "") or ""
     if read and kind.expression and not text:
         from fictl.scaffold.new.reference import untranslated
@@ -215,7 +220,11 @@ def _of_kind(
         expression,
         read.reference if read else None,
         request.doc or (read.doc if read else ""),
-        guesses=(*(read.guesses if read else ()), *guessed_numbers(kind, request, signature)),
+        guesses=(
+            *(read.guesses if read else ()),
+            *guessed_numbers(kind, request, signature),
+            *guessed_functions(request),
+        ),
         read=read,
     )
 

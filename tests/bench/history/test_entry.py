@@ -67,13 +67,13 @@ def damaged(line: str, **changes: object) -> str:
 )
 def test_a_damaged_line_is_named_and_refused(make_result, changes) -> None:
     line = damaged(entry(make_result).to_line(), **changes)
-    with pytest.raises(UsageError, match=r"^a.jsonl:3 is no entry of a history"):
+    with pytest.raises(UsageError, match=r"^a.jsonl:3 is not an entry of a history"):
         HistoryEntry.from_line(line, "a.jsonl:3")
 
 
 @pytest.mark.parametrize("line", ["", "{", "[]", "7", "[" * 100_000])
 def test_what_is_no_document_is_refused(line: str) -> None:
-    with pytest.raises(UsageError, match="is no entry of a history"):
+    with pytest.raises(UsageError, match="is not an entry of a history"):
         HistoryEntry.from_line(line, "here")
 
 

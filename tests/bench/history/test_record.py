@@ -127,7 +127,7 @@ def test_a_line_that_cannot_be_read_is_named(folders, project, commits) -> None:
     path = project.root / "benchmarks" / FILE
     path.parent.mkdir(parents=True)
     path.write_text("\nnot json\n")
-    with pytest.raises(UsageError, match=r"twice.jsonl:2 is no entry"):
+    with pytest.raises(UsageError, match=r"twice.jsonl:2 is not an entry"):
         read_entries(FolderHistory(project), folders)
 
 

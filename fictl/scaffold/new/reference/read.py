@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fictl.errors import UsageError
+from fictl.scaffold.kinds.kind import kind_for
 from fictl.scaffold.new import names
 from fictl.scaffold.new.guess import Guess
 from fictl.scaffold.new.reference import parameters
@@ -80,10 +81,12 @@ def read_reference(
 
 
 def untranslated(reference: str, why_not: str) -> UsageError:
+    kind = kind_for(why_not)
+    own = "write the kernel and bring it along with --kernel my.cu:Kernel"
+    finished = f"--kind {kind.name}, without --from, gives {kind.summary}; or" if kind else ""
     return UsageError(
         f"{reference} has no translation into a kernel: {why_not}",
-        "no kind fits: write the kernel and bring it along with --kernel my.cu:Kernel; if it can be "
-        'one line, say that with --expr "…"',
+        f'{finished or "no kind fits:"} {own}; if it can be one line, say that with --expr "…"',
     )
 
 
