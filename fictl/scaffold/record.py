@@ -50,7 +50,7 @@ class ScaffoldRecord:
             "schema": _SCHEMA,
             "version": self.version,
             "request": asdict(self.request),
-            "read": asdict(self.read) if self.read else None,
+            "read": _kept(self.read) if self.read else None,
             "source": self.source.split("\n"),
             "files": {where: text.split("\n") for where, text in self.files.items()},
         }
@@ -136,8 +136,13 @@ def _request(data: Mapping[str, Any]) -> NewOpRequest:
     return request
 
 
+def _kept(read: ReadReference) -> dict[str, Any]:
+    """All but the guesses, which were for who typed the command."""
+    return {name: value for name, value in asdict(read).items() if name != "guesses"}
+
+
 def _read(data: Mapping[str, Any]) -> ReadReference:
-    plain = {field.name for field in fields(ReadReference)} - {"reference"}
+    plain = {field.name for field in fields(ReadReference)} - {"reference", "guesses"}
     lists = {"inputs", "scalars", "outputs"}
     values: dict[str, Any] = {
         name: tuple(map(_string, _list(data[name]))) if name in lists else _string(data[name] or "")
