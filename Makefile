@@ -36,7 +36,8 @@ perf: nvcc ## the promised numbers, each beside its yardstick
 
 docs: nvcc ## the generated pages and pictures, then the documentation, strict, into site/
 	$(BIN)/python docs/generate.py
-	$(BIN)/mkdocs build --strict $(ARGS)
+	$(BIN)/zensical build --strict --clean $(ARGS)
+	$(BIN)/python docs/llms.py site
 
 pages: setup ## the generated pages alone: commands, settings, ops, layers
 	$(BIN)/python docs/generate.py --pages

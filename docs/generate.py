@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import catalogue
 import flashinfer_names
 import layers
+import llms
+import pictures
 from counterparts import COUNTERPARTS, counterpart
 
 DOCS = Path(__file__).resolve().parent
@@ -58,10 +58,10 @@ def _command(name: str, command: Any) -> Iterator[str]:
         return
     arguments = [param for param in command.params if param.param_type_name == "argument"]
     usage = " ".join(_argument(param) for param in arguments)
-    yield f"## fictl {name}\n\n```\nfictl {name} [OPTIONS] {usage}\n```\n"
+    yield f"## fictl {name}\n\n```sh\nfictl {name} [OPTIONS] {usage}\n```\n"
     yield _plain(inspect.cleandoc(command.help or "")) + "\n"
     examples = (f"# {purpose}\n{line}" for line, purpose in command.examples.items())
-    yield "\n".join(["```", *examples, "```", ""])
+    yield "\n".join(["```sh", *examples, "```", ""])
     if arguments:
         yield "| argument | meaning |\n|---|---|"
         yield from (f"| {_code(each.metavar)} | {_plain(each.help or '')} |" for each in arguments)
@@ -137,7 +137,7 @@ def settings_page() -> str:
     lines = [NOTE + SETTINGS_INTRO, "| variable | type | default | meaning |\n|---|---|---|---|"]
     for each in SETTINGS:
         names = ", ".join(f"`{name}`" for name in (each.name, *each.also))
-        lines.append(f"| {names} | {each.kind} | {_default(each.default)} | {each.doc} |")
+        lines.append(f"| {names} | {each.kind} | {_default(each.default)} | {_plain(each.doc)} |")
     lines += ["", OPS_INTRO, "| variable | meaning |\n|---|---|"]
     lines += [f"| `{name}` | {doc} |" for name, doc in sorted(_settings_of_ops().items())]
     lines += ["", FLASHINFER_INTRO, "| FlashInfer's | here |\n|---|---|"]
@@ -156,37 +156,18 @@ PAGES = {
     "ops.md": lambda: NOTE + catalogue.page(),
     "flashinfer-names.md": lambda: NOTE + flashinfer_names.page(),
     "assets/layers.svg": layers.picture,
+    "assets/measured.svg": pictures.measured,
+    "assets/measured.html": pictures.page,
+    "llms.txt": llms.index,  # last: it reads the other pages
 }
-PICTURES = {"build": ["build", "scale"]}
 
 
-def picture(arguments: list[str]) -> str:
-    """What a command really prints, as a drawing of a terminal."""
-    from rich.console import Console
-    from rich.text import Text
-
-    with tempfile.TemporaryDirectory() as home:
-        printed = _run(arguments, home)
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        console = Console(record=True, width=92, file=nowhere)
-        console.print(Text.from_ansi(f"$ fictl {' '.join(arguments)}\n{printed}"))
-    return console.export_svg(title="fictl", unique_id=arguments[0])
-
-
-def _run(arguments: list[str], home: str) -> str:
-    """In a home of its own: a first build, and no path of this machine."""
-    env = {**os.environ, "FORCE_COLOR": "1", "TTY_INTERACTIVE": "0", "COLUMNS": "92", "HOME": home}
-    env = {name: value for name, value in env.items() if not name.startswith(("FICTL_", "XDG_"))}
-    env["PYTHONPATH"] = str(DOCS.parent)
-    done = subprocess.run(
-        [sys.executable, "-m", "fictl", *arguments],
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+def draw(name: str, home: str) -> None:
+    """Draw a session again; a picture that says the same stays."""
+    path, new = DOCS / "assets" / f"{name}.svg", pictures.session(name, home)
+    old = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if not pictures.same_but_for_times(old, new):
+        path.write_text(new, encoding="utf-8")
 
 
 def main() -> int:
@@ -209,8 +190,9 @@ def main() -> int:
         )
         return 1
     if not (check or words.pages):
-        for name, arguments in PICTURES.items():
-            (DOCS / "assets" / f"{name}.svg").write_text(picture(arguments), encoding="utf-8")
+        with TemporaryDirectory() as home:
+            for name in pictures.SESSIONS:
+                draw(name, home)
     return 0
 
 

@@ -43,6 +43,8 @@ _stopped: set[subprocess.Popen[str]] = set()
 class TimedOut(SetupError):
     """A program was still running at its timeout and was killed."""
 
+    code = "timed-out"
+
 
 class TimeLimit:
     """Timeout of a program, in seconds; `restart` gives its next part a new timeout."""
@@ -140,6 +142,22 @@ def stream(
             raise
         code, peak_kib = _wait(child)
     return Finished(words, code, "".join(output), time.monotonic() - start, peak_kib)
+
+
+def attached(
+    argv: Sequence[str | Path], cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> int:
+    """Run a program at this process's terminal and return its exit code; it writes to stderr.
+
+    Ctrl-C is meant for the program, as in a debugger.
+    """
+    words = tuple(str(word) for word in argv)
+    with subprocess.Popen(words, cwd=cwd, env={**os.environ, **(env or {})}, stdout=2) as child:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            return child.wait()
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
 def set_defaults(variables: Mapping[str, str]) -> None:

@@ -34,10 +34,10 @@ def _is_project(folder: Path) -> bool:
     # Accept a broken link as well: reading it reports the error.
     if os.path.lexists(folder / OWN_FILE):
         return True
-    return folder == _PACKAGE or _is_our_checkout(folder) or _has_table(folder / SHARED_FILE)
+    return folder == _PACKAGE or is_our_checkout(folder) or _has_table(folder / SHARED_FILE)
 
 
-def _is_our_checkout(folder: Path) -> bool:
+def is_our_checkout(folder: Path) -> bool:
     """True in a checkout of fictl, whose own kernels are a project beside its tests."""
     return folder == _PACKAGE.parent and os.path.isfile(folder / "kernels" / OWN_FILE)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -87,6 +88,24 @@ class Setting(Generic[T]):
         _flags[self.name] = Origin("flag", flag, text)
         if for_children:
             os.environ[self.name] = text
+
+    @contextmanager
+    def temporarily(self, text: str) -> Iterator[None]:
+        """Set a value for this process and for the children that it starts meanwhile."""
+        flag, variable = _flags.get(self.name), os.environ.get(self.name)
+        self.set_by_flag(self.name, text, for_children=True)
+        try:
+            yield
+        finally:
+            _restore(_flags, self.name, flag)
+            _restore(os.environ, self.name, variable)
+
+
+def _restore(values: MutableMapping[str, T], name: str, before: T | None) -> None:
+    if before is None:
+        values.pop(name, None)
+    else:
+        values[name] = before
 
 
 CONFIG: Setting[Path | None] = Setting(

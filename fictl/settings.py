@@ -13,6 +13,7 @@ from fictl.rank_settings import JOB, LOCAL_RANK, MASTER_ADDR, RANK, RANK_TIMEOUT
 from fictl.setting import CONFIG, XDG_CONFIG_HOME, Setting, file_in_use
 from fictl.settings_file import PREFIX
 from fictl.sharing_settings import (
+    APPLY,
     ARTIFACTS_CHECKSUM_DISABLED,
     ARTIFACTS_DIR,
     ARTIFACTS_DOWNLOAD_THREADS,
@@ -28,6 +29,9 @@ from fictl.sharing_settings import (
     REMOTE_TIMEOUT,
     SIGNING_KEY,
     SIGNING_PASSWORD,
+    TRACING,
+    TRACING_MAX_MB,
+    TRACING_POLICY,
     TRUST,
 )
 
@@ -36,6 +40,7 @@ __all__ += ["ARTIFACTS_CHECKSUM_DISABLED", "ARTIFACTS_DIR", "ARTIFACTS_DOWNLOAD_
 __all__ += ["ARTIFACTS_REPOSITORY", "DATASET_PATH", "GPU_LOCK_DIR", "LOCKED", "NO_DOWNLOAD"]
 __all__ += ["PLACES", "RAY_ADDRESS", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
 __all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
+__all__ += ["APPLY", "TRACING", "TRACING_MAX_MB", "TRACING_POLICY"]
 __all__ += ["JOB", "LOCAL_RANK", "MASTER_ADDR", "RANK", "RANK_TIMEOUT", "WORLD_SIZE"]
 
 XDG_CACHE_HOME: Setting[Path | None] = Setting(
@@ -306,6 +311,13 @@ AUTOTUNER_LOAD_FROM_FILE: Setting[Path | None] = Setting(
     values.tuned,
     None,
     "use tactics tuned before: 1 those that `fictl tune` wrote here, a path those of that file",
+)
+WARMUP_RECORD: Setting[Path | None] = Setting(
+    "FICTL_WARMUP_RECORD",
+    "path",
+    values.path,
+    None,
+    "append the modules that processes load to this file, for fictl warmup build",
 )
 SOURCE_DATE_EPOCH: Setting[int | None] = Setting(
     "SOURCE_DATE_EPOCH",

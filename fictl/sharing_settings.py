@@ -114,3 +114,33 @@ DATASET_PATH = Setting(
     "the dataset that commands use where none is named",
     also=("FIB_DATASET_PATH",),
 )
+APPLY: Setting[Path | None] = Setting(
+    "FICTL_APPLY",
+    "path",
+    values.path,
+    None,
+    "a dataset whose evaluated solutions run in place of ops: its code runs in this process",
+)
+TRACING: Setting[Path | None] = Setting(
+    "FICTL_TRACING",
+    "path",
+    values.path,
+    None,
+    "a folder: workloads of the calls of ops are collected there, as a dataset",
+)
+TRACING_POLICY = Setting(
+    "FICTL_TRACING_POLICY",
+    "policy",
+    values.choice(
+        "keep_first_by_axes", "keep_first_by_lengths", "keep_first_k", "keep_all", "sample"
+    ),
+    "keep_first_by_axes",
+    "which calls are kept: one of each sizes, of each sizes and lengths, the first, all, a sample",
+)
+TRACING_MAX_MB = Setting(
+    "FICTL_TRACING_MAX_MB",
+    "int",
+    values.whole(1, 1 << 20),
+    256,
+    "megabytes of collected values that a process holds before it writes them",
+)

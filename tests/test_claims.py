@@ -41,6 +41,7 @@ OTHERS = {
     "vllm": {"--attention-config", "--attention-backend", "--no-enable-flashinfer-autotune"},
     "flashinfer-bench": {"--local"},
     "sglang": {"--disable-cuda-graph"},
+    "docs/examples/serve.py": {"--model", "--prompt", "--compare", "--top-k"},
 }
 # FlashInfer's benchmark, which docs/measuring.md translates option by option.
 TRANSLATED = {"measuring.md": re.compile(r"--[a-z]+(?:_[a-z]+)+|--routine|--backends|--testlist")}

@@ -198,3 +198,27 @@ def test_every_package_is_on_the_architecture_page() -> None:
     text = ARCHITECTURE.read_text(encoding="utf-8")
     packages = {name for layer in layers for name in layer if (ROOT / "fictl" / name).is_dir()}
     assert {name for name in packages if f"`{name}`" not in text} == set()
+
+
+def _llms() -> Any:
+    return runpy.run_path(str(ROOT / "docs" / "llms.py"))
+
+
+def test_models_get_an_index_of_every_page_with_what_it_is_about() -> None:
+    pages = [*_llms()["pages"]()]
+    hidden = {"index.md"} | {page.path for page in pages}
+    assert {
+        path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")
+    } <= hidden
+    assert [page.path for page in pages if not 20 <= len(page.summary) <= 400] == []
+    assert not [page.path for page in pages if "](" in page.summary or "```" in page.summary]
+
+
+def test_a_built_site_has_each_page_as_it_is_written_and_all_in_one_file(tmp_path: Path) -> None:
+    llms = _llms()
+    llms["write_into"](tmp_path)
+    whole = (tmp_path / "llms-full.txt").read_text(encoding="utf-8")
+    for link in re.findall(
+        r"\]\(([^)]+\.md)\)", (ROOT / "docs/llms.txt").read_text(encoding="utf-8")
+    ):
+        assert (tmp_path / link).read_text(encoding="utf-8").strip() in whole

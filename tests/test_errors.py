@@ -1,16 +1,21 @@
 from __future__ import annotations
 
 import pickle
+import re
+from pathlib import Path
 
 import pytest
 
+import fictl
 from fictl.errors import (
+    CODES,
     FictlError,
     InvalidValue,
     MissingFile,
     SetupError,
     UsageError,
     WrongType,
+    from_exit_code,
     unreadable,
 )
 
@@ -77,3 +82,20 @@ def test_the_text_has_message_and_hint():
 
 def test_without_a_hint_the_text_is_the_message():
     assert str(FictlError("what happened")) == "what happened"
+
+
+def test_every_code_of_an_error_is_in_the_list_and_every_listed_one_is_of_an_error():
+    sources = "".join(path.read_text() for path in Path(fictl.__file__).parent.rglob("*.py"))
+    assert set(re.findall(r'^(?:    |.*\.)code = "([a-z-]+)"$', sources, re.MULTILINE)) == set(
+        CODES
+    )
+
+
+def test_an_error_keeps_its_code_from_process_to_process_and_no_other_text():
+    assert from_exit_code(3, "what", "do", "gpu-busy").to_dict() == {
+        "code": "gpu-busy",
+        "message": "what",
+        "hint": "do",
+    }
+    stranger = from_exit_code(2, "what", code="made up")
+    assert (type(stranger), stranger.code) == (UsageError, "usage")

@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Imports go one way: a part of fictl sees the parts above its layer, and the siblings named here.
 LAYERS = [
-    {"arch", "child", "dtype", "errors", "lazy", "log", "paths", "printable"}
-    | {"private_folder", "process", "project_file"}
+    {"arch", "child", "dtype", "errors", "lazy", "log", "owners", "paths"}
+    | {"printable", "private_folder", "process", "project_file"}
     | {"quantity", "rank_settings", "redact", "removal", "rooted", "sealed", "syntax"}
     | {"setting", "settings", "settings_file", "setting_values", "sharing_settings"}
     | {"toml_text", "user_file", "version"},
@@ -25,7 +25,8 @@ LAYERS = [
     {"op"},
     {"builds", "case", "gpu_lock", "ranks", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
-    | {"replay", "inspect", "watch", "debug", "judge", "farm", "dataset"},
+    | {"replay", "inspect", "watch", "debug", "judge", "farm", "dataset", "warmup"}
+    | {"apply", "tracing", "integration"},
     {"compat", "kernels", "ops"},
     {"cli"},
     {"__init__", "__main__", "compile"},
@@ -42,6 +43,9 @@ SIBLINGS = {
     "judge": {"runnable", "profile", "sanitize"},
     "farm": {"judge", "bench", "tune"},
     "dataset": {"judge", "farm"},
+    "apply": {"runnable", "judge", "tracing"},
+    "tracing": {"replay"},
+    "integration": {"apply", "runnable", "tracing"},
 } | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}
 
 VOCABULARY = LAYERS[0]
@@ -73,7 +77,9 @@ def at_import(node: ast.AST) -> Iterator[ast.AST]:
     """What runs when a module is imported: all but functions and what only type checkers read."""
     for child in ast.iter_child_nodes(node):
         checked_only = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
-        if not checked_only and not isinstance(child, ast.FunctionDef | ast.Lambda):
+        if not checked_only and not isinstance(
+            child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        ):
             yield child
             yield from at_import(child)
 

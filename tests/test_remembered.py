@@ -34,6 +34,7 @@ KEPT = {
     "fictl/compat/flashinfer/_served.py _places": "the shipped ops",
     "fictl/judge/exchange/device_memory.py _driver": "a loaded library",
     "fictl/judge/exchange/device_memory.py _granularity": "the driver of a GPU that is there",
+    "fictl/op/gradient/refusal.py _traced": "a class of torch's",
     "fictl/project/trusted.py require_trusted": "a project that may run; one that may not raises",
     "fictl/project_file.py _nearest": "the projects of a run of pytest",
     "fictl/bench/compare/revision_worker.py subjects": "a revision's files, in a worker",

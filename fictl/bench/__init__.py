@@ -7,7 +7,11 @@ from fictl.lazy import lazy
 if TYPE_CHECKING:
     from fictl.bench.ranks import Ranks
     from fictl.bench.worker.inductor import compiled
+    from fictl.bench.worker.tolerant import tolerant
 
-__all__ = ["Ranks", "compiled"]
+__all__ = ["Ranks", "compiled", "tolerant"]
 
-__getattr__ = lazy(__name__, {"Ranks": "ranks", "compiled": "worker.inductor"})
+__getattr__ = lazy(
+    __name__,
+    {"Ranks": "ranks", "compiled": "worker.inductor", "tolerant": "worker.tolerant"},
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,7 +14,7 @@ from fictl.bench.messages import BenchRequest, FileRequest, RanksRequest, Revisi
 from fictl.bench.observer import BenchObserver
 from fictl.bench.options import DEFAULTS, BenchOptions
 from fictl.bench.result import BenchReport
-from fictl.bench.row import TIMED, Row
+from fictl.bench.row import Row
 from fictl.case.selection import functions
 from fictl.child.environment import unwatched
 from fictl.child.program import Program
@@ -22,6 +22,7 @@ from fictl.errors import SetupError, UsageError
 from fictl.gpu_lock.chosen import NO_GPUS, ChosenGpus
 from fictl.process import TimedOut, TimeLimit
 from fictl.project import Project, select
+from fictl.project.commit import state_of
 from fictl.ranks.launched import Launched
 from fictl.toolchain import require_gpu, visible_gpus
 
@@ -52,7 +53,9 @@ def bench(
         Measurement(str(folder), kind(folder.op, names, device, options), chosen)
         for folder, names in requests
     ]
-    return _run(jobs, options, observer)
+    report = _run(jobs, options, observer)
+    sources = {project.name: state_of(project) for project in {f.project for f in folders}}
+    return replace(report, environment=replace(report.environment, sources=sources))
 
 
 def bench_file(
@@ -166,8 +169,8 @@ def _talk(job: Measurement, observer: BenchObserver) -> Conversation:
 def _require_baseline(rows: Sequence[Row], options: BenchOptions) -> None:
     """Raise if no requested baseline could be timed: there is nothing to compare with."""
     others = [row for row in rows if row.is_baseline]
-    ours = any(row.status == TIMED and not row.is_baseline for row in rows)
-    if options.baselines and ours and not any(row.status == TIMED for row in others):
+    ours = any(row.has_time and not row.is_baseline for row in rows)
+    if options.baselines and ours and not any(row.has_time for row in others):
         why = dict.fromkeys(f"{row.side}: {row.note}" for row in others)
         raise SetupError(
             f"no baseline of {', '.join(options.baselines)} could be timed",

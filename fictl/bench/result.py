@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from fictl.bench.row import FAILED, TIMED, WRONG, Row
+from fictl.bench.row import FAILED, WRONG, Row
 from fictl.errors import UsageError, unreadable
 from fictl.paths import write_atomic
 from fictl.user_file import read_text
@@ -22,6 +22,7 @@ class Environment:
 
     before, after: states of the GPU (fictl.timing.gpu_state); None without a GPU.
     ceilings: bytes/s and FLOP/s, measured in the same run.
+    sources: the commit of each project that was measured, with `+` if its files differ from it.
     gpus: those of several ranks, and the slowest link between two of them, as `GPUs 0, 1 (NV18)`.
     ranks: states of the GPUs of several ranks, after the run.
     warnings: text for readers.
@@ -37,6 +38,7 @@ class Environment:
     before: Mapping[str, Any] | None = None
     after: Mapping[str, Any] | None = None
     ceilings: Mapping[str, float] | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
     gpus: str = ""
     ranks: tuple[Mapping[str, Any] | None, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -73,7 +75,7 @@ class BenchReport:
         """Return 1 if an op is wrong or failed, 3 if nothing could be timed, else 0."""
         if any(row.status in (WRONG, FAILED) and not row.is_baseline for row in self.rows):
             return 1
-        return 0 if any(row.status == TIMED for row in self.rows) else 3
+        return 0 if any(row.has_time for row in self.rows) else 3
 
     def to_dict(self) -> dict[str, Any]:
         rows = [row.to_dict() for row in self.rows]
@@ -83,7 +85,7 @@ class BenchReport:
     def from_dict(cls, data: Mapping[str, Any]) -> BenchReport:
         from pydantic import TypeAdapter
 
-        known = {field.name for field in fields(Environment)}
+        known = {entry.name for entry in fields(Environment)}
         values = {name: value for name, value in data["environment"].items() if name in known}
         environment: Environment = TypeAdapter(Environment).validate_python(values)
         return cls(environment, tuple(Row.from_dict(row) for row in data["rows"]))
@@ -120,8 +122,9 @@ _WRITES = "fictl bench --out FILE writes one"
 def joined(reports: Sequence[BenchReport]) -> BenchReport:
     """Join reports of one machine that were made one after another."""
     first, last = reports[0].environment, reports[-1].environment
+    sources = {name: at for one in reports for name, at in one.environment.sources.items()}
     warnings = tuple(dict.fromkeys(w for report in reports for w in report.environment.warnings))
     return BenchReport(
-        replace(first, after=last.after or first.after, warnings=warnings),
+        replace(first, after=last.after or first.after, sources=sources, warnings=warnings),
         tuple(row for report in reports for row in report.rows),
     )

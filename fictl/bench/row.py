@@ -11,7 +11,7 @@ from fictl.bench.ranks import bus_factor, is_counted
 from fictl.timing import statistics
 from fictl.timing.samples import Kernel
 
-TIMED, WRONG, FAILED, SKIPPED = "timed", "wrong", "failed", "skipped"
+TIMED, EMULATED, WRONG, FAILED, SKIPPED = "timed", "emulated", "wrong", "failed", "skipped"
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,10 @@ class Row:
     op: as `project/family/module`. side: 'fictl', one of its backends, or a baseline.
     passing: optional inputs that are passed, and scalars that differ from the trace's.
     step: 'run'; or 'plan' of a class, including the host's work and in separate rounds.
-    status: 'timed'; 'wrong' (differs from the reference), 'failed' (an error or a hang), 'skipped'
-        (cannot run here); `note` gives the reason, or a remark.
+    status: 'timed'; 'emulated' (by the host's clock, not a GPU's time); 'wrong' (differs from the
+        reference), 'failed' (an error or a hang), 'skipped' (cannot run here); `note` gives the
+        reason, or a remark.
+    off: the largest error of a baseline in tolerances of the op, or 0 within them.
     joules, watts: energy of one call and the board's power, if requested.
     key: the op's recipe in the build cache. checked: against the reference, before and after.
     ranks: processes that call it together; samples are then the times of the slowest.
@@ -43,6 +45,7 @@ class Row:
     status: str = TIMED
     note: str = ""
     checked: bool = False
+    off: float = 0.0
     key: str = ""
     timer: str = ""
     cold: bool = False
@@ -60,6 +63,11 @@ class Row:
     ranks: int = 1
     collective: str = ""
     message: int | None = None
+
+    @property
+    def has_time(self) -> bool:
+        """Tell whether it was timed, on a GPU or emulated."""
+        return self.status in (TIMED, EMULATED)
 
     @property
     def median(self) -> float | None:
@@ -146,4 +154,6 @@ class Row:
             raise ValueError(f"{row.case} of {row.function} is of {row.ranks} ranks")
         if not all(isfinite(sample) and sample >= 0 for sample in row.samples):
             raise ValueError(f"{row.case} of {row.function} has a sample that is not a time")
+        if not (isfinite(row.off) and row.off >= 0):
+            raise ValueError(f"{row.case} of {row.function} is off by {row.off}")
         return row

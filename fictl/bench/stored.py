@@ -30,12 +30,12 @@ def _stored(report: BenchReport, folders: tuple[OpFolder, ...]) -> Iterator[Path
     for folder in folders:
         rows = tuple(row for row in report.rows if row.op == str(folder))
         if rows:
-            path = folder.project.root / FOLDER / _machine(report.environment)
+            path = folder.project.root / FOLDER / machine_folder(report.environment)
             save(replace(report, rows=rows), path / f"{folder.module}.json")
             yield path / f"{folder.module}.json"
 
 
-def _machine(environment: Environment) -> str:
+def machine_folder(environment: Environment) -> str:
     """Name the folder, as in `h200-1980`; a clock near the GPU's highest counts as the highest."""
     state = environment.after or environment.before or {}
     clock, most = state.get("sm_mhz") or 0, state.get("max_sm_mhz") or 0

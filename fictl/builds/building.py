@@ -52,7 +52,7 @@ class BuiltModule:
         if not self.place:
             del data["place"]
         if self.error:
-            data["error"] = {"message": self.error.message, "hint": self.error.hint}
+            data["error"] = self.error.to_dict()
         return data
 
 

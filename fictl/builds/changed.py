@@ -35,7 +35,8 @@ def files_of(folder: OpFolder, changed: Iterable[Path] = ()) -> Iterator[Path]:
     """Yield the files of an op, and the `changed` files of its folder, deleted ones too."""
     own = real(folder.path)
     yield real(folder.test)
-    yield from (path for path in changed if own in path.parents)
+    yield from (real(path) for path in folder.tests)
+    yield from (path for path in changed if own in path.parents or folder.is_test(path))
     yield from (real(path) for path in folder.family_files())
     sources = [path for path in files_below(folder.path) if path.suffix in _INCLUDING]
     reached = reach([*sources, *folder.headers], folder.path, folder.project.include_dirs)

@@ -49,7 +49,7 @@ class Moved:
     error: FictlError | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        error = self.error and {"message": self.error.message, "hint": self.error.hint}
+        error = self.error and self.error.to_dict()
         return {**self.__dict__, "archs": list(self.archs), "error": error}
 
 

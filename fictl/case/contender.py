@@ -17,6 +17,7 @@ class Contender:
 
     prepare: makes (plan, run) of the inputs and outputs.
     takes_outputs: its outputs are allocated and passed to `prepare`; else `prepare` gets none.
+    tolerances: those that a baseline declares, by dtype; None for the usual ones.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Contender:
     takes_outputs: bool = False
     backend: str = ""
     is_baseline: bool = False
+    tolerances: Mapping[str, tuple[float, float]] | None = None
 
 
 def own(subject: Subject, backend: str = "") -> Contender:

@@ -31,6 +31,38 @@ def unwritten(tensor: torch.Tensor) -> int:
     return int((bytes_of_elements(tensor) == POISON_BYTE).all(dim=-1).sum())
 
 
+def fill_unwritten(tensor: torch.Tensor) -> None:
+    """Fill an output with what torch fills allocations with (`poisoned_allocations`): NaN, or the
+    largest integer. Memory beside inputs has poison instead, so that the two can be told apart.
+    """
+    value = _unwritten_value(tensor.dtype)
+    if value is None:
+        poison([tensor])
+    elif tensor.numel() and not _overlaps_itself(tensor):
+        tensor.fill_(value)
+
+
+def never_written(tensor: torch.Tensor) -> torch.Tensor:
+    """Mark the elements that hold what `fill_unwritten` put there, bit by bit."""
+    import torch
+
+    value, plain = _unwritten_value(tensor.dtype), tensor.detach().contiguous()
+    if value is None or not plain.numel():
+        return torch.zeros(plain.shape, dtype=torch.bool, device=plain.device)
+    filled = torch.empty_like(plain.view(-1)[:1]).fill_(value)
+    same: torch.Tensor = (bytes_of_elements(plain) == bytes_of_elements(filled)[0]).all(dim=-1)
+    return same
+
+
+def _unwritten_value(dtype: torch.dtype) -> float | int | None:
+    """None for formats that have no value for it."""
+    import torch
+
+    if dtype is torch.bool or "float4" in str(dtype):
+        return None
+    return torch.nan if dtype.is_floating_point else torch.iinfo(dtype).max
+
+
 def bytes_of_elements(tensor: torch.Tensor) -> torch.Tensor:
     """View a tensor of any strides as uint8, with an added dimension for an element's bytes."""
     import torch

@@ -20,6 +20,8 @@ from fictl.trace import Case
 class NoCase(UsageError):
     """No case of this op is selected; this is not an error if several ops are named."""
 
+    code = "no-case"
+
 
 def functions(folder: OpFolder, ops: Collection[str]) -> set[str]:
     """Return the folder's public functions that `ops` name; all if the folder is named."""

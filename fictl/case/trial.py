@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fictl.case.compare import mismatch
 from fictl.case.contender import Contender
 from fictl.case.copies import copied
+from fictl.case.examined import examine
 from fictl.case.poison import poison, unwritten
 from fictl.case.results import as_tuple, named_results
 from fictl.case.subject import Call
@@ -42,11 +43,15 @@ class Prepared:
 
 @dataclass
 class CaseTrial:
-    """A contender on a workload; each copy is bound, planned and poisoned at its first use."""
+    """A contender on a workload; each copy is bound, planned and poisoned at its first use.
+
+    off: the largest error of a baseline in tolerances of the op, or 0 within them.
+    """
 
     contender: Contender
     workload: TrialWorkload
     prepared: dict[int, Prepared] = field(default_factory=dict)
+    off: float = 0.0
 
     @property
     def side(self) -> Side:
@@ -86,12 +91,23 @@ class CaseTrial:
         if left or not self.workload.refcheck:
             return left
         before = prepared.inputs if inputs is None else inputs
-        return mismatch(
-            self.workload.subject.template,
-            before,
-            lambda: self._results(prepared),
-            lambda: self.workload.reference(before),
+        return self._compared(
+            before, lambda: self._results(prepared), lambda: self.workload.reference(before)
         )
+
+    def _compared(
+        self,
+        inputs: Mapping[str, Any],
+        results: Callable[[], dict[str, Any]],
+        expected: Callable[[], tuple[Any, ...]],
+    ) -> str:
+        """Compare with the reference; what the op may not be off by, a baseline may."""
+        template = self.workload.subject.template
+        if not self.contender.is_baseline:
+            return mismatch(template, inputs, results, expected)
+        examined = examine(template, inputs, results, expected, self.contender.tolerances)
+        self.off = max(self.off, examined.off)
+        return examined.problem
 
     def _left_of(self, name: str, output: torch.Tensor) -> str:
         """Say how much poison remains in an output, or ''.

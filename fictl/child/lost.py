@@ -20,6 +20,8 @@ class Lost(SetupError):
     Work that is lost is never a result: another place, or another process, does it again.
     """
 
+    code = "lost"
+
 
 class NotStarted(Lost):
     """A place's process never came up: it was given no work."""

@@ -20,20 +20,21 @@ F = TypeVar("F", bound="Failed")
 
 @dataclass(frozen=True)
 class Failed:
-    """An error that the child reports instead of a result; `code` is its exit code."""
+    """An error that the child reports instead of a result; `code` is its exit code, `name` its code."""
 
     message: str
     hint: str
     code: int
+    name: str = ""
 
     @classmethod
     def of(cls: type[F], error: FictlError) -> F:
-        return cls(error.message, error.hint, error.exit_code)
+        return cls(error.message, error.hint, error.exit_code, error.code)
 
     @property
     def error(self) -> FictlError:
         """Return the error to raise in this process."""
-        return from_exit_code(self.code)(self.message, self.hint)
+        return from_exit_code(self.code, self.message, self.hint, self.name)
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,9 @@ def _said(error: Exception) -> FictlError | None:
 
 
 def _internal(error: Exception) -> FictlError:
-    return FictlError(
+    bug = FictlError(
         f"internal error: {type(error).__name__}: {error}",
         "this is a bug in fictl; PYTHONDEVMODE=1 shows where",
     )
+    bug.code = "internal"
+    return bug

@@ -14,6 +14,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "doctor": "Examine this machine: each problem with its fix",
         "config": "Show the settings in force, and where each is from",
         "skills": "Teach coding agents to work with fictl",
+        "mcp": "Serve the commands as tools of coding agents",
     },
     "Write ops": {
         "new-op": "Write an op: from an expression, torch, or a kernel",
@@ -29,6 +30,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "build": "Compile ops",
         "watch": "Build, test and time at each save",
         "compile-commands": "Write compile_commands.json for editors",
+        "warmup": "Build before a start what a program needed",
         "cache": "Show, explain, share and clean the builds",
     },
     "Test": {
@@ -40,7 +42,9 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Measure": {
         "bench": "Time ops beside their baselines",
         "compare": "Say whether it is faster than before",
+        "history": "Show times of ops over commits",
         "profile": "Say what bounds each kernel",
+        "profile-diff": "Show what changed between two profiles",
         "inspect": "Show registers, spills, SASS; no GPU needed",
         "tune": "Find and keep the fastest configurations",
     },

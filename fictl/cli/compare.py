@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,8 +14,9 @@ from fictl.cli._bench.compared_at import compared_at
 from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.on_places import refuse_with_on
 from fictl.cli.options import Device, Json, On, use_device
-from fictl.errors import InvalidValue, UsageError
-from fictl.quantity import parse_number
+from fictl.cli.outputs import writes_files_and_folders
+from fictl.cli.shares import share
+from fictl.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,6 +29,7 @@ _STYLES = {"SAME": "dim", "FASTER": "green", "SLOWER": "bold red", "UNCLEAR": "y
 EXAMPLES = {
     "fictl compare HEAD~3 HEAD --op rmsnorm": "two revisions, in the same rounds",
     "fictl compare before.json after.json --threshold 2%": "two results of fictl bench --out",
+    "fictl compare main . --fail-on slower,unclear,missing --out comment.md": "a gate, and a comment",
 }
 
 
@@ -64,6 +67,32 @@ def command(
     warm: flags.Warm = False,
     rounds: flags.Rounds = 0,
     power: flags.Power = False,
+    fail_on: Annotated[
+        str,
+        typer.Option(
+            "--fail-on",
+            metavar="LIST",
+            help="Exit with 1 on any of these: slower, unclear, missing, new; or never.",
+        ),
+    ] = "slower",
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Also write .md, .xml (JUnit), .csv, .json, .svg, .html or .png; repeatable.",
+            callback=writes_files_and_folders,
+            show_default=False,
+        ),
+    ] = None,
+    file_format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Format of --out, if its ending names none: markdown, junit, csv, json, plot.",
+        ),
+    ] = "",
     force: Annotated[
         bool, typer.Option("--force", help="Compare results even if GPU, clocks or timer differ.")
     ] = False,
@@ -75,25 +104,30 @@ def command(
     """Report for every case whether B is SAME, FASTER or SLOWER than A, or UNCLEAR.
 
     Revisions, backends and baselines are timed in the same rounds, with --on at the same place.
-    Exit code 1 on SLOWER.
+    Exit code 1 if B is wrong, and by --fail-on.
     """
+    from dataclasses import replace
+
     from fictl.bench.compare.dispatch import compare_two
+    from fictl.bench.compare.gate import parse_gate
     from fictl.bench.compare.results import compare_baseline
     from fictl.bench.options import BenchOptions
+    from fictl.bench.written.compared_files import formats_of, write_compared
     from fictl.cli._bench.progress import BenchProgress
 
     use_device(device)
     options = BenchOptions(
         dtype=dtype, case=case, timer=timer, cold=not warm, rounds=rounds, power=power
     )
-    limit = _share(threshold)
+    limit, gate = share("--threshold", threshold), parse_gate(fail_on)
+    files = formats_of(out or [], file_format)
     if baseline and what:
         raise UsageError(
             f"--baseline compares the working tree with the stored baseline, not with {what[0]}",
             "leave one of them out",
         )
     if on:
-        refuse_with_on(context, {"baseline", "force"})
+        refuse_with_on(context, {"baseline", "force", "out", "file_format"})
         console.show(compared_at(context, what or [], ops or [], on, _view, json))
         return
     with _gpu(what or [], ops or [], wait), BenchProgress(json) as progress:
@@ -101,6 +135,8 @@ def command(
             outcome = compare_baseline(ops or [], limit, options, progress, force)
         else:
             outcome = compare_two(what or [], ops or [], limit, options, progress, force)
+    outcome = replace(outcome, fail_on=gate)
+    write_compared(outcome, files)
     data = outcome.to_dict()
     console.show(console.Result(data, lambda out: _view(out, outcome), outcome.exit_code))
 
@@ -113,19 +149,9 @@ def _gpu(what: list[str], ops: list[str], wait: float | None) -> AbstractContext
     return nullcontext() if is_stored else alone(wait)
 
 
-def _share(text: str) -> float:
-    """`1%` or `0.01`."""
-    number = text.strip().removesuffix("%")
-    try:
-        value = parse_number(number.strip(), 0, 100) / (100 if "%" in text else 1)
-    except InvalidValue:
-        value = 0.0
-    if not 0 < value < 1:
-        raise InvalidValue(f"--threshold {text!r} is not a share", "as in '1%' or 0.01")
-    return value
-
-
 def _view(out: Console, outcome: CompareOutcome) -> None:
+    from fictl.bench.written.compared_cells import energy
+
     out.print(
         f"{outcome.a} → {outcome.b} · {outcome.where} · {outcome.how} · "
         f"threshold {outcome.threshold:.1%}",
@@ -138,7 +164,7 @@ def _view(out: Console, outcome: CompareOutcome) -> None:
         if any(compared.joules for compared in outcome.cases):
             columns.insert(-1, "energy")
             rows = [
-                (*row[:-1], _energy(compared), row[-1])
+                (*row[:-1], energy(compared), row[-1])
                 for row, compared in zip(rows, outcome.cases, strict=True)
             ]
         console.print_table(console.Table(columns, rows, _STYLES))
@@ -152,29 +178,19 @@ def _view(out: Console, outcome: CompareOutcome) -> None:
     out.print(_summary(outcome))
 
 
+_MARKS = {"✗": "red", "✓": "green"}
+
+
 def _row(compared: Compared) -> tuple[str, ...]:
+    from fictl.bench.written.compared_cells import cells
+
     comparison = compared.comparison
     advice = f"  {comparison.advice}" if comparison.advice else ""
-    return (
-        compared.case,
-        f"{compared.a * 1e6:.2f} us",
-        f"{compared.b * 1e6:.2f} us",
-        f"{comparison.ratio:.3f}x",
-        f"{comparison.low:.3f} .. {comparison.high:.3f}",
-        f"{comparison.verdict.value}{advice}",
-    )
-
-
-def _energy(case: Compared) -> str:
-    """`31.2 → 28.0 mJ (0.90x)`"""
-    if case.joules is None:
-        return ""
-    a, b = case.joules
-    return f"{a * 1e3:.3g} → {b * 1e3:.3g} mJ ({b / a:.2f}x)"
+    return (*cells(compared), f"{comparison.verdict.value}{advice}")
 
 
 def _summary(outcome: CompareOutcome) -> str:
-    mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[outcome.exit_code]
-    count = len(outcome.cases)
-    counts = " · ".join(f"{number} {verdict}" for verdict, number in outcome.counts.items())
-    return f"{mark} {count} case{'' if count == 1 else 's'}: {counts or 'nothing in common'}"
+    from fictl.bench.written.compared_cells import mark, summary
+
+    sign = mark(outcome)
+    return f"[{_MARKS.get(sign, 'yellow')}]{sign}[/] {summary(outcome)}"

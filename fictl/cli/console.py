@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
-from fictl.errors import FictlError
+from fictl.errors import ErrorDocument, FictlError
 from fictl.redact import hide_secrets
 from fictl.setting import wants_colours
 
@@ -180,9 +180,15 @@ def note(text: str) -> None:
 
 
 def _document(ok: bool, data: Any = None, error: FictlError | None = None) -> None:
-    described = error and {"message": hide_secrets(error.message), "hint": hide_secrets(error.hint)}
-    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": described}
+    shown = error and described(error)
+    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": shown}
     sys.stdout.write(json.dumps(document, default=str) + "\n")
+
+
+def described(error: FictlError) -> ErrorDocument:
+    """Return an error as documents have it, without secrets."""
+    message, hint = hide_secrets(error.message), hide_secrets(error.hint)
+    return {"code": error.code, "message": message, "hint": hint}
 
 
 def _write(view: str | Table) -> None:

@@ -54,13 +54,16 @@ class Commands(Mapping[str, Any]):
 
 
 def _load(name: str, module: ModuleType) -> Any:
-    """A module has a `command`, EXAMPLES of it, and may have tables for its help; a folder has COMMANDS."""
+    """A module has a `command`, EXAMPLES of it, and may have tables for its help,
+    or PASSES_ON; a folder has COMMANDS.
+    """
     if hasattr(module, "COMMANDS"):
         commands = Commands(module.__name__, {"Commands": module.COMMANDS})
         return CommandGroup.of(name, commands, module.__doc__ or "")
     command = as_command(module.command, name)
     command.examples = getattr(module, "EXAMPLES", {})
     command.tables = getattr(module, "tables", None)
+    command.passes_on = getattr(module, "PASSES_ON", False)
     return command
 
 

@@ -72,6 +72,7 @@ def command(
     data = {
         "project": plan.name,
         "advice": plan.advice,
+        "guesses": [guess.to_dict() for guess in plan.guesses],
         **carry_out(plan, "fictl init", dry_run=dry_run or idle, diff=diff),
     }
 
@@ -83,7 +84,7 @@ def command(
             print_tree(out, plan)
         else:
             _written(out, plan, data["files"])
-        for line in _advice(plan):
+        for line in (*(f"  guess: {g.text}: {g.instead}" for g in plan.guesses), *_advice(plan)):
             out.print(line, markup=False, soft_wrap=True)
 
     console.show(console.Result(data, view))
@@ -104,7 +105,7 @@ def _summary(plan: InitPlan, count: int) -> str:
     below = plan.root.relative_to(here) if plan.root.is_relative_to(here) else plan.root
     change = "" if plan.root == here else f"cd {shlex.quote(str(below))}      "
     files = f"{count} file{'s' if count > 1 else ''}"
-    return f'  {files} · next: {change}fictl new-op my_op --expr "x * factor"'
+    return f'  {files} · next: {change}fictl new-op my_op --expr "x * factor" --scalar factor:float'
 
 
 def _advice(plan: InitPlan) -> Iterator[str]:

@@ -71,7 +71,7 @@ def command(
             "--threads",
             low=1,
             high=1024,
-            help="Threads per block, for occupancy; default: the launch bounds.",
+            help="Threads per block, for occupancy; default: the launcher's, or the launch bounds.",
         ),
     ] = None,
     dynamic_shared: Annotated[

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +12,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli._new_op import options as flags
+from fictl.cli._new_op.shown import described, guesses, written
 from fictl.cli.one_op import own_project
 from fictl.cli.options import DryRun, Json
 from fictl.cli.scaffolded import Commit, Diff, Force, carry_out, print_diff, print_tree
@@ -20,23 +20,22 @@ from fictl.errors import UsageError
 from fictl.quantity import counted
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from fictl.scaffold.new.draft import Draft
     from fictl.scaffold.new.request import NewOpRequest
     from fictl.scaffold.plan.plan import Plan
 
-# As the way of the data is.
-_ORDER = ("launcher.cu", "binding.cpp", "jit.py", "op.py", "trace.py", "bench.py")
-
 
 def tables() -> Mapping[str, Mapping[str, str]]:
-    """Kinds, for the help."""
-    return {"Kinds": flags.summaries()}
+    """Kinds, and how tensors are written, for the help."""
+    return {"Kinds": flags.summaries(), "Tensors, as --input and --output take them": flags.TENSORS}
 
 
 EXAMPLES = {
     "fictl new-op swish --expr 'x * sigmoid(beta * x)' --scalar beta:float": "from an expression; --dry-run shows the files before they are written",
     "fictl new-op my_norm --from reference.py:my_norm --dtypes bf16,f16": "from a torch function",
-    "fictl new-op gate --kernel gate.cu:Gate --output w:n,k=2 --output i:n,k=2:i32": "around a kernel that exists, with two results, one of int32",
+    "fictl new-op gate --kernel gate.cu:Gate --from gate.py:gate --input x:n,experts --output w:n,k=2 --output ids:n,k=2:i32": "around a kernel that exists, with two results, one of int32",
 }
 
 
@@ -56,6 +55,8 @@ def command(
     reference: flags.From = "",
     example: flags.Example = "",
     kernel: flags.Kernel = "",
+    grid: flags.Grid = "",
+    block: flags.Block = "",
     from_definition: flags.FromDefinition = "",
     doc: flags.Doc = "",
     undo: Annotated[
@@ -71,7 +72,9 @@ def command(
     """Write a new op: kernel, launcher, binding, JIT generator, API, trace, benchmark and test.
 
     The JIT generator is the default one, fictl.op.module_spec of the op's files; kinds whose modules
-    have parameters write a jit.py. On a terminal, with a name alone, the command asks.
+    have parameters write a jit.py. On a terminal, with a name alone, the command asks. What it
+    guesses it says, with the options that say something else. Where no kind fits, write the kernel
+    and bring it along with --kernel.
     """
     if undo:
         _undo()
@@ -88,26 +91,62 @@ def command(
     message = f"feat: {new_op.family}/{new_op.name}, scaffolded" if commit else ""
     words = f"fictl new-op {new_op.name}"
     data = carry_out(plan, words, dry_run=dry_run, diff=diff, commit=message, force=force)
-    described = {
+    view: console.View = "\n".join(written(new_op, plan))
+    if diff:
+        view = partial(print_diff, text=data["diff"])
+        for line in guesses(new_op):
+            console.note(line)
+    elif dry_run:
+        view = partial(_planned, new_op=new_op, plan=plan)
+    console.show(console.Result({**_data(new_op), **data}, view))
+
+
+def _data(new_op: Draft) -> dict[str, Any]:
+    """What --json says of the op, beside its files. A part of ours is not a kind to start from."""
+    kind = new_op.kind.name
+    return {
         "op": f"{new_op.project.name}/{new_op.family}/{new_op.name}",
-        "kind": new_op.kind.name,
+        "kind": None if kind.startswith("_") else kind,
+        "signature": new_op.to_dict(),
+        "guesses": [guess.to_dict() for guess in new_op.guesses],
     }
-    view: console.View = "\n".join(_written(new_op, plan))
-    if diff or dry_run:
-        view = partial(print_diff, text=data["diff"]) if diff else partial(print_tree, plan=plan)
-    console.show(console.Result({**described, **data}, view))
+
+
+def _planned(out: Console, new_op: Draft, plan: Plan) -> None:
+    for line in described(new_op):
+        out.print(line, markup=False, soft_wrap=True)
+    print_tree(out, plan)
 
 
 def _draft(request: NewOpRequest, *, may_ask: bool, overwrite: bool) -> tuple[Draft, NewOpRequest]:
     """The op, and the request with what was answered."""
     project = own_project()
-    if request.says_nothing and may_ask and _is_terminal():
+    asks = may_ask and _is_terminal()
+    if request.says_nothing and asks:
         from fictl.cli._new_op.ask import ask
 
         request = ask(request, project)
     from fictl.scaffold.new.new_op import draft
 
-    return draft(project, request, overwrite), request
+    with _waiting(request):
+        new_op = draft(project, request, overwrite)
+    if asks and new_op.guesses:
+        from fictl.cli._new_op.settle import settle
+
+        settled = settle(request, new_op)
+        if settled != request:
+            return draft(project, settled, overwrite), settled
+    return new_op, request
+
+
+def _waiting(request: NewOpRequest) -> AbstractContextManager[Any]:
+    """Say on a terminal what takes seconds: torch's import, and one call of the reference."""
+    screen = console.console(stderr=True)
+    if not (request.reference and screen.is_interactive):
+        return nullcontext()
+    from rich.markup import escape
+
+    return screen.status(f"calling {escape(request.reference)} once, for its shapes")
 
 
 def request_of(flags: Mapping[str, Any]) -> NewOpRequest:
@@ -130,6 +169,8 @@ def request_of(flags: Mapping[str, Any]) -> NewOpRequest:
         flags["kernel"],
         flags["doc"],
         flags["from_definition"],
+        flags["grid"],
+        flags["block"],
     )
 
 
@@ -155,48 +196,3 @@ def _undo() -> None:
     shown = [name for name in names if Path(name).name != RECORD]
     text = f"took back `{record.command}`: {counted(len(shown), 'file')} as before"
     console.show(console.Result(data, text))
-
-
-def _written(new_op: Draft, plan: Plan) -> Iterator[str]:
-    """Lines for people: the computation, the files by folder, and what to do next."""
-    from fictl.scaffold.record import FILE as RECORD
-
-    yield f"  {new_op.call}"
-    shown = [plan.shown(path) for path in plan.files if path.name != RECORD]
-    kernels = [name for name in shown if name.endswith(".cuh")]
-    tests = [name for name in shown if Path(name).name.startswith("test_")]
-    others = [name for name in shown if name not in (*kernels, *tests)]
-    for number, name in enumerate(kernels):
-        yield f"  {name}" + (f"      {new_op.kind.kernel}" if number == 0 else "")
-    for folder in dict.fromkeys(str(Path(name).parent) for name in others):
-        names = [Path(name).name for name in others if str(Path(name).parent) == folder]
-        names.sort(key=lambda file: _ORDER.index(file) if file in _ORDER else -1)
-        yield f"  {folder}/  {' '.join(names)}"
-    yield from (f"  {name}" for name in tests)
-    yield from _left_to_do(new_op)
-    op = shlex.quote(new_op.name)
-    place = _place_to_edit(new_op, plan)
-    edit = f"      edit: {place}" if place else ""
-    yield f"  {len(shown)} files · next: fictl test {op}      fictl bench {op}{edit}"
-
-
-def _left_to_do(new_op: Draft) -> Iterator[str]:
-    """Parts of an op from a definition that are left to its author."""
-    more = new_op.more or {}
-    if "flag" in more:
-        yield (
-            f"  to write: the kernel's body in {new_op.name}.cuh; {more['flag']} = true then. "
-            "Until then a call, and every test, says so"
-        )
-    if more.get("unsaid"):
-        yield f"  to write: an init in trace.py that makes {', '.join(more['unsaid'])}"
-
-
-def _place_to_edit(new_op: Draft, plan: Plan) -> str:
-    """Place of the computation: in the header, or in the kernel's Python file."""
-    for path, text in plan.files.items():
-        if text and (path.suffix == ".cuh" or path.name == "kernel.py"):
-            lines = enumerate(text.splitlines(), 1)
-            match = (number for number, line in lines if re.search(new_op.kind.edit, line))
-            return f"{path.name}:{next(match, 1)}"
-    return ""

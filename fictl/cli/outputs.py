@@ -24,6 +24,15 @@ def writes_file_and_folders(param: typer.CallbackParam, value: Path | None) -> P
     return value
 
 
+def writes_files_and_folders(
+    param: typer.CallbackParam, value: list[Path] | None
+) -> list[Path] | None:
+    """The callback of an option that names several files; folders on the way to them are made."""
+    for path in value or ():
+        require_writable(_said(param), path, makes_folders=True)
+    return value
+
+
 def writes_folder(param: typer.CallbackParam, value: Path | None) -> Path | None:
     """The callback of an option that names a folder to fill."""
     if value is not None:

@@ -13,18 +13,25 @@ from fictl.cli.help_page import Sections, write_examples, write_options, write_s
 from fictl.errors import shown
 
 _LONGEST = 10_000
+PASSED_ON = "fictl.passed_on"
 
 
 class StrictCommand(TyperCommand):
     """Every text that was given says something, has no control character, and an end.
 
     Its help ends with `examples`, command lines with what each is for, and with `tables` of what is here.
+    With `passes_on`, the words after -- are for another program: PASSED_ON of the context's meta.
     """
 
     examples: Mapping[str, str] = {}
+    passes_on = False
     tables: Callable[[], Sections] | None = None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if self.passes_on and "--" in args:
+            end = args.index("--")
+            ctx.meta[PASSED_ON] = tuple(args[end + 1 :])
+            args = args[:end]
         rest: list[str] = super().parse_args(ctx, args)
         for param in self.params:
             # Only what was written: an option that is left out may well be an empty text.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,9 @@ from fictl.cli.numbers import seconds, whole
 from fictl.cli.on_places import spread_ops
 from fictl.cli.options import Device, Json, Keyword, Locked, On, Ops, Schedule, use_device
 from fictl.cli.outputs import writes_file
+from fictl.cli.strict import PASSED_ON
+from fictl.errors import UsageError
+from fictl.quantity import counted
 from fictl.user_file import write_text
 
 if TYPE_CHECKING:
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
 
     from fictl.cli.late_bar import LateBar
     from fictl.project import OpFolder
-    from fictl.report.outcome import TestOutcome
+    from fictl.report.cause import FailureCause
     from fictl.report.test_report import TestReport
     from fictl.testing.runner.journal import Journal
 
@@ -58,6 +62,16 @@ Gpus = Annotated[
         "--gpus", low=1, high=1024, help="Run tests marked gpus(N), in N ranks.", show_default=False
     ),
 ]
+Seed = Annotated[
+    int | None,
+    whole(
+        "--seed",
+        low=1,
+        high=2**31 - 1,
+        help="Seed of random inputs; the line that repeats a failure has it.",
+        show_default=False,
+    ),
+]
 Timeout = Annotated[float, seconds("--timeout", help="Time limit of one test, in seconds.")]
 RequireArch = Annotated[
     bool,
@@ -79,10 +93,13 @@ JUnit = Annotated[
 ]
 
 
+# What follows -- is for pytest.
+PASSES_ON = True
 EXAMPLES = {
     "fictl test swish": "one op; without a GPU, on the emulated device",
     "fictl test --changed main": "only ops that changed since a branch",
     "fictl test swish -k bf16 --device emu --schedule reverse": "some tests, emulated, in another order of threads",
+    "fictl test swish -- -x --lf --pdb -s": "what follows -- is for pytest: here, debug what failed last",
 }
 
 
@@ -96,6 +113,7 @@ def command(
     changed: Changed = False,
     parallel: Parallel = "",
     gpus: Gpus = None,
+    seed: Seed = None,
     timeout: Timeout = 300.0,
     require_arch: RequireArch = False,
     wait: Wait = None,
@@ -118,11 +136,17 @@ def command(
     chosen = choose_device(settings.DEVICE.get() if device else "")
     if schedule:
         settings.EMU_SCHEDULE.set_by_flag("--schedule", schedule)
+    passed_on = context.meta.get(PASSED_ON, ())
     wanted, nothing = _select(ops or [], changed)
     if nothing:
         console.show(console.Result(TestReport(device=chosen).to_dict(), nothing))
         return
     if on:
+        if passed_on:
+            raise UsageError(
+                "words after -- are for the pytest of this machine, and --on names others",
+                "-k, --case, --seed and --timeout are passed on to them",
+            )
         _spread(context, wanted, on, chosen, require_arch, junit, json, gpus or 0)
         return
     if is_asked_for():
@@ -137,12 +161,15 @@ def command(
         gpus=gpus or 0,
         timeout=timeout,
         require_arch=require_arch,
+        seed=seed,
+        passed_on=passed_on,
     )
     used = together(wait, chosen, request.gpus_in_use, request.gpus)
     with used as held, LateBar() as bar:
         say = (lambda line: None) if json else console.note
         request = replace(request, chosen=held)
-        report = request.run(say, lambda journal: _tell(bar, journal))
+        tell = (lambda journal: None) if request.is_attached else partial(_tell, bar)
+        report = request.run(say, tell)
     if junit:
         from fictl.report.junit import to_junit
 
@@ -225,6 +252,7 @@ def _select(words: Sequence[str], changed: bool) -> tuple[tuple[OpFolder, ...], 
 
 
 def _view(out: Console, report: TestReport, ops: str, code: int) -> None:
+    from fictl.report.cause import causes
     from fictl.report.outcome import remedy
 
     mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[code]
@@ -239,20 +267,24 @@ def _view(out: Console, report: TestReport, ops: str, code: int) -> None:
     device = "   emulated: no GPU was used" if report.device == "emu" else ""
     gpus = f"   {report.gpus}" if report.gpus else ""
     out.print(f"{mark} {' · '.join(parts)}   {report.seconds:.1f} s{device}{gpus}")
-    for outcome in (*report.failed, *report.out_of_memory):
-        _show(out, outcome)
+    for cause in causes((*report.failed, *report.out_of_memory)):
+        _show(out, cause)
     for reason, skipped in sorted(report.skipped.items()):
         way = remedy(reason, ops)
         end = f": {way}" if way else ""
         out.print(f"  not run here: {skipped} ({reason}){end}", markup=False, soft_wrap=True)
 
 
-def _show(out: Console, outcome: TestOutcome) -> None:
+def _show(out: Console, cause: FailureCause) -> None:
     from rich.markup import escape
 
+    outcome = cause.first
     colour = "red" if outcome.outcome == "failed" else "yellow"
     # A test's id has brackets, which are not rich's.
     text = escape(f"{outcome.test}  {outcome.reason}".rstrip())
     out.print(f"  [{colour}]{outcome.outcome}[/] {text}", soft_wrap=True)
     if outcome.command:
         out.print(f"    {outcome.command}", markup=False, soft_wrap=True)
+    if cause.others:
+        others = counted(cause.others, "test")
+        out.print(f"    and {others} more of this cause; --json lists them", markup=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,21 +12,34 @@ from typing import Any
 from fictl.emu.barrier_names import barrier_name, renamed
 from fictl.emu.describe import cause, describe
 from fictl.emu.places import true_path
-from fictl.emu.symbols import Frame, frames, plain_name
+from fictl.emu.symbols import Frame, frames, is_of_toolkit, plain_name
 
 Chains = dict[str, dict[int, tuple[Frame, ...]]]
 
 
 @dataclass(frozen=True)
 class Place:
-    """A source line, and the inlined calls that led to it."""
+    """A source line, the inlined calls that led to it, and those within it, innermost first."""
 
     file: str = ""
     line: int = 0
     callers: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" if self.line else self.file or "an unknown line"
+
+    @classmethod
+    def among(cls, frames: Sequence[tuple[str, int]], *, own: Callable[[str], bool]) -> Place:
+        """Choose the innermost line of an own file; the innermost of all if there is none."""
+        at = next((at for at, (file, _) in enumerate(frames) if own(file)), 0)
+        spelled = [f"{file}:{line}" for file, line in frames]
+        return cls(*frames[at], tuple(spelled[at + 1 :]), tuple(spelled[:at]))
+
+    def lines(self) -> list[str]:
+        """Return the lines of a report on it."""
+        within = (f"  in {frame}" for frame in self.inside)
+        return [f"at {self}", *within, *(f"  called at {caller}" for caller in self.callers)]
 
 
 @dataclass(frozen=True)
@@ -69,7 +82,7 @@ class Report:
         if "rank" in self.facts:
             where = ", ".join(filter(None, (where, f"rank {self.facts['rank']}")))
         lines += [", ".join(filter(None, (where, str(self.at or ""))))] if where or self.at else []
-        lines += [f"at {self.place}", *(f"  called at {caller}" for caller in self.place.callers)]
+        lines += self.place.lines()
         if self.other:
             by = f", {self.other.at}" if self.other.at else ""
             lines.append(f"{self.other.what} at {self.other.place}{by}")
@@ -179,8 +192,9 @@ def _site(row: dict[str, Any], chains: Chains) -> Place:
         return Place()
     if not ours:
         return Place(f"{Path(place['module']).name}+{place['offset']:#x}")
-    callers = tuple(f"{frame.file}:{frame.line}" for frame in ours[1:])
-    return Place(ours[0].file, ours[0].line, callers)
+    return Place.among(
+        [(frame.file, frame.line) for frame in ours], own=lambda file: not is_of_toolkit(file)
+    )
 
 
 def _group(group: dict[str, Any], chains: Chains) -> dict[str, Any]:
@@ -198,7 +212,12 @@ def _at(row: dict[str, Any]) -> Thread | None:
 
 
 def _place(place: Place) -> dict[str, Any]:
-    return {"file": place.file, "line": place.line, "callers": list(place.callers)}
+    return {
+        "file": place.file,
+        "line": place.line,
+        "callers": list(place.callers),
+        "inside": list(place.inside),
+    }
 
 
 def _thread(at: Thread | None) -> dict[str, Any]:

@@ -18,6 +18,13 @@ _TOOLS = ("addr2line", "llvm-addr2line")
 # content, and its debug info then holds that checkout's paths.
 _OURS = tuple(f"/{'/'.join(folder.parts[-3:])}/" for folder in (HEADERS, RUNTIME))
 
+# Headers of the toolkit: frames of intrinsics, which a line of the project calls.
+_TOOLKIT = re.compile(r"/(?:targets/[\w-]+|nvidia/cu\w+|cuda[\w.-]*)/include/")
+
+
+def is_of_toolkit(file: str) -> bool:
+    return _TOOLKIT.search(file) is not None
+
 
 @dataclass(frozen=True)
 class Frame:

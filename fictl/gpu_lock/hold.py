@@ -18,6 +18,8 @@ _POLL_SECONDS = 0.2
 class GpuBusy(SetupError):
     """Others used a GPU for as long as this process was allowed to wait."""
 
+    code = "gpu-busy"
+
 
 @contextmanager
 def held(

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from fictl.errors import FictlError
 from fictl.inspect.instruction import SassInstruction
 from fictl.inspect.kernel import InspectedKernel
-from fictl.inspect.metrics import LaunchSize, occupancy_of, values
+from fictl.inspect.metrics import LaunchSize, assumed_block, occupancy_of, values
 from fictl.inspect.pressure import Peak
 from fictl.inspect.sources import KernelSources
 
@@ -55,7 +55,7 @@ class Inspected:
         return unit.peaks().get(kernel.mangled) if unit else None
 
     def to_dict(self, launch: LaunchSize) -> dict[str, Any]:
-        error = self.error and {"message": self.error.message, "hint": self.error.hint}
+        error = self.error and self.error.to_dict()
         return {
             "module": self.module,
             "archs": list(self.archs),
@@ -67,7 +67,7 @@ class Inspected:
         }
 
     def _kernel(self, kernel: InspectedKernel, launch: LaunchSize) -> dict[str, Any]:
-        occupancy = occupancy_of(kernel, launch)
+        occupancy, block = occupancy_of(kernel, launch), assumed_block(kernel, launch)
         shown = self.sources.shown(kernel.place) if self.sources and kernel.place else None
         return {
             "kernel": kernel.name,
@@ -75,7 +75,8 @@ class Inspected:
             "arch": kernel.arch,
             "unit": kernel.unit,
             "place": shown,
-            "threads": launch.threads or kernel.threads,
+            "threads": block.threads if block else None,
+            "threads_from": block.origin if block else None,
             **values(kernel, launch),
             "limited_by": list(occupancy.limits) if occupancy else None,
             "setmaxnreg": list(kernel.setmaxnreg),

@@ -32,7 +32,8 @@ class InspectedKernel:
     `local` is bytes a thread, `shared` bytes a block, `threads` the launch bound. None means that
     this kind of file does not have the number. `code` is a digest, equal for kernels with equal
     instructions. `registers` are those at entry, `setmaxnreg` the counts that warpgroups change to.
-    `remarks` are texts of ptxas for which a build fails.
+    `remarks` are texts of ptxas for which a build fails. `launched` is the block size that the
+    sources launch it with, if their text tells.
     """
 
     mangled: str
@@ -50,10 +51,21 @@ class InspectedKernel:
     code: str
     setmaxnreg: tuple[int, ...] = ()
     remarks: tuple[str, ...] | None = None
+    launched: int | None = None
 
     @property
     def name(self) -> str:
         return readable(self.mangled)
+
+    @property
+    def places(self) -> tuple[SourcePlace, ...]:
+        """Places of its instructions, as far as they are known: the first of each opcode."""
+        return tuple(one.place for one in self.opcodes.values() if one.place)
+
+    @property
+    def function(self) -> str:
+        """The name without namespaces and template arguments."""
+        return self.name.partition("<")[0].rpartition("::")[2]
 
     @property
     def target(self) -> Arch:

@@ -36,14 +36,35 @@ class Metric:
     like: str = ""
 
 
+@dataclass(frozen=True)
+class AssumedBlock:
+    """The threads of a block that occupancy assumes, and what says so."""
+
+    threads: int
+    origin: str
+
+
+GIVEN, LAUNCHER, BOUNDS = "--threads", "launcher", "launch bounds"
+
+
+def assumed_block(kernel: InspectedKernel, launch: LaunchSize) -> AssumedBlock | None:
+    """Return the block size: the given one, else the launcher's, else the most that the launch
+    bounds allow; None if none is known.
+    """
+    if launch.threads:
+        return AssumedBlock(launch.threads, GIVEN)
+    if kernel.launched and kernel.launched <= (kernel.threads or kernel.launched):
+        return AssumedBlock(kernel.launched, LAUNCHER)
+    return AssumedBlock(kernel.threads, BOUNDS) if kernel.threads else None
+
+
 def occupancy_of(kernel: InspectedKernel, launch: LaunchSize) -> Occupancy | None:
-    """Occupancy at the given threads or the launch bound; None if neither is known."""
-    limits = limits_of(kernel.target)
-    threads = launch.threads or kernel.threads
-    if limits is None or threads is None:
+    """Occupancy at the assumed block size; None if it is not known."""
+    limits, block = limits_of(kernel.target), assumed_block(kernel, launch)
+    if limits is None or block is None:
         return None
     shared = kernel.shared + launch.dynamic_shared
-    return occupancy(limits, threads, kernel.registers, shared, kernel.barriers or 0)
+    return occupancy(limits, block.threads, kernel.registers, shared, kernel.barriers or 0)
 
 
 def _share(kernel: InspectedKernel, launch: LaunchSize) -> float | None:

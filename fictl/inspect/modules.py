@@ -14,6 +14,7 @@ from fictl.inspect.compile_unit import compile_unit
 from fictl.inspect.compiled import Compiled, find, folder_of
 from fictl.inspect.inspected import Inspected, InspectedUnit
 from fictl.inspect.kernel import InspectedKernel
+from fictl.inspect.launches import block_sizes
 from fictl.inspect.sources import KernelSources
 from fictl.jit import JitSpec
 from fictl.jit.build import ensure, plan_build
@@ -59,16 +60,27 @@ def _inspect_plan(plan: Plan, observer: BuildObserver) -> Inspected:
     others = _made_by_triton(plan, observer) if plan.spec.triton else ()
     units: tuple[InspectedUnit, ...] = (*compiled, *others)
     known = {kernel.key: kernel for unit in reversed(units) for kernel in unit.kernels}
+    sources = KernelSources.of(plan.spec, [unit.folder for unit in compiled])
     return Inspected(
         module=_title(plan.spec),
         archs=tuple(map(str, plan.targets.archs)),
         origin=plan.targets.origin,
         units=units,
-        sources=KernelSources.of(plan.spec, [unit.folder for unit in compiled]),
+        sources=sources,
         note=_note(plan.spec, known),
         warning=plan.targets.warning,
-        kernels=tuple(sorted(known.values(), key=_in_source)),
+        kernels=_launched(sorted(known.values(), key=_in_source), plan, sources),
     )
+
+
+def _launched(
+    kernels: Sequence[InspectedKernel], plan: Plan, sources: KernelSources
+) -> tuple[InspectedKernel, ...]:
+    """Add the block sizes of launches in the units and in the headers that the kernels are from."""
+    units = {str(unit.source) for unit in plan.units if unit.device}
+    places = {place.file for kernel in kernels for place in kernel.places}
+    sizes = block_sizes(sources.whole(name) for name in sorted(units | places))
+    return tuple(replace(kernel, launched=sizes.get(kernel.function)) for kernel in kernels)
 
 
 def _made_by_triton(plan: Plan, observer: BuildObserver) -> tuple[InspectedUnit, ...]:

@@ -84,11 +84,14 @@ class KernelSources:
     def text(self, place: SourcePlace) -> str:
         """Text of a line; '' if the file is not here."""
         if place.file not in self._lines:
-            path = self.path(place.file)
-            read = read_text(path, errors="replace") if path else ""
-            self._lines[place.file] = read.splitlines()
+            self._lines[place.file] = self.whole(place.file).splitlines()
         lines = self._lines[place.file]
         return lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
+
+    def whole(self, name: str) -> str:
+        """Text of a file; '' if it is not here."""
+        path = self.path(name)
+        return read_text(path, errors="replace") if path else ""
 
     @cached_property
     def _here(self) -> str:

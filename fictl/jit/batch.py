@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -41,8 +41,11 @@ def build_all(
     observer: BuildObserver,
     any_build: bool = False,
     exact: bool = False,
+    on_end: Callable[[BuildOutcome | FictlError], None] = lambda _: None,
 ) -> list[BuildOutcome | FictlError]:
     """Build all specs; return the outcome or the error of each, in order.
+
+    `on_end` gets each as it ends, from the thread that built it.
 
     `any_build` accepts any build that runs on this machine; `exact` refuses one with more targets.
     """
@@ -53,6 +56,11 @@ def build_all(
     answers = _prefetched(specs, archs, exact)
 
     def one(spec: ModuleSpec, answer: Pulled | None) -> BuildOutcome | FictlError:
+        outcome = attempted(spec, answer)
+        on_end(outcome)
+        return outcome
+
+    def attempted(spec: ModuleSpec, answer: Pulled | None) -> BuildOutcome | FictlError:
         try:
             entry = find(spec) if any_build else None
             if entry:

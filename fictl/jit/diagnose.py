@@ -72,6 +72,8 @@ class Diagnosis:
 class BuildFailed(FictlError):
     """A compiler failed."""
 
+    code = "build-failed"
+
     def __init__(self, module: str, diagnosis: Diagnosis, folder: Path) -> None:
         repeat = f"ninja -v -C {shlex.quote(str(folder))}"
         hint = "\n  ".join(

@@ -10,6 +10,7 @@ from typing import Any
 from fictl.errors import FictlError
 from fictl.jit.emulation import emulated_device
 from fictl.jit.module_spec import ModuleSpec
+from fictl.jit.needed import record_needed
 from fictl.jit.reproducible import remember_folders
 from fictl.jit.store.entry import MODULE, Entry
 from fictl.jit.store.use import keep, unless_removed
@@ -55,6 +56,7 @@ def used(spec: ModuleSpec, entry: Entry) -> Entry:
     """Record which recipe of this module the process runs from now on."""
     remember_folders(spec, entry)
     _used[same_module(spec)] = (spec, entry.manifest.recipe)
+    record_needed(spec, entry)
     return entry
 
 

@@ -23,6 +23,8 @@ from fictl.toolchain import Targets, probe, visible_gpus
 class MissingBuild(SetupError):
     """FICTL_DISABLE_JIT is set and no store has the module."""
 
+    code = "missing-build"
+
     def __init__(
         self,
         spec: ModuleSpec,

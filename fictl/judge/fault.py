@@ -30,6 +30,8 @@ _NUMBER = re.compile(r"\(os error (\d+)\)")
 class JudgeFault(SetupError):
     """A workload was not judged. A run continues with the next one; --resume repeats this one."""
 
+    code = "judge-fault"
+
 
 @contextmanager
 def own_faults(doing: str) -> Iterator[None]:

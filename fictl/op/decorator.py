@@ -18,6 +18,7 @@ from fictl.op.declared import Op
 from fictl.op.declared_settings import declare_settings
 from fictl.op.gradient.backward import Backward
 from fictl.op.gradient.checked import checked
+from fictl.op.interception import offer
 from fictl.op.run_of_class import RunOfClass
 from fictl.op.tactics.tuned import tuned
 from fictl.op.watch.call import remembering
@@ -97,12 +98,14 @@ def op(
         called: Any = tuned(function, declared, tactics) if tactics else function
         if own or check:
             called = chosen(called, Choices(ways, parameters, partial(_template, declared)))
-        called = checked(called, declared.name, _backward(declared, parameters, owner, backward))
+        gradient = _backward(declared, parameters, owner, backward)
+        wrapper = checked(called, declared.name, gradient, declared.mutates)
+        called = offer(wrapper, called, declared)
         offer_questions(called, ways, parameters)
         watching = observers()
         result: Any = observed(called, declared, watching) if watching else called
         result.op = declared
-        around = [partial(checked, op=declared.name), *([remembering] if watching else ())]
+        around = [partial(_checked_plan, declared), *([remembering] if watching else ())]
         return cast("F", RunOfClass(result, around) if owner else result)
 
     return declare
@@ -131,6 +134,10 @@ def _backward(
             "another plan() may come before the gradient is asked for: declare a function",
         )
     return Backward(function, declared.name, parameters, declared.mutates)
+
+
+def _checked_plan(declared: Op, plan: Callable[..., Any]) -> Callable[..., Any]:
+    return offer(checked(plan, declared.name), plan, declared, is_plan=True)
 
 
 def _template(declared: Op) -> TraceTemplate | None:

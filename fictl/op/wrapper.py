@@ -10,9 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from textwrap import indent
-from typing import Any
+from typing import Any, cast
 
 from fictl.errors import UsageError
+
+_FACTORY = """\
+def make({parameters}):
+{source}
+    def put_function(function):
+        nonlocal _function
+        _function = function
+    return {name}, put_function
+"""
 
 
 def plain_parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
@@ -38,7 +47,8 @@ def compiled(
     """Compile `text` with {name}, {signature}, {passed} and `more` filled in.
 
     The text calls `_function`. `outside`: other names it uses. `replaced`: parameter -> expression
-    to pass on instead. `added`: parameters that are not passed on.
+    to pass on instead. `added`: parameters that are not passed on. The wrapper's `put_function`
+    makes it call another function from then on.
     """
     parameters = plain_parameters(function)
     around: dict[str, Any] = {
@@ -54,11 +64,16 @@ def compiled(
         **more,
     )
     # Inside a function with them as variables: Dynamo looks globals up by the module's name.
-    factory = f"def make({', '.join(around)}):\n{indent(source, '    ')}    return {name}\n"
+    factory = _FACTORY.format(
+        parameters=", ".join(around), source=indent(source, "    "), name=name
+    )
     namespace: dict[str, Any] = {}
     code = compile(factory, f"<{__name__} {name}>", "exec")
     exec(code, globals(), namespace)  # noqa: S102 names of parameters
-    return wraps(function)(namespace["make"](**around))
+    wrapper, put_function = namespace["make"](**around)
+    wrapper = cast("Callable[..., Any]", wraps(function)(wrapper))
+    vars(wrapper)["put_function"] = put_function
+    return wrapper
 
 
 def _signature(parameters: Sequence[Parameter]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 INK, FAINT = "#333333", "#cccccc"
@@ -13,9 +13,13 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#9
 
 @dataclass(frozen=True)
 class Line:
+    """A line; of every mark, `series` is the side that it belongs to, and `tip` is shown on hovering."""
+
     points: tuple[tuple[float, float], ...]
     colour: str = INK
     width: float = 1.0
+    series: str = ""
+    tip: str = ""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class Box:
     width: float
     height: float
     colour: str
+    series: str = ""
+    tip: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,8 @@ class Dot:
     y: float
     colour: str
     radius: float = 3.0
+    series: str = ""
+    tip: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,8 @@ class Words:
     anchor: str = "start"
     size: float = 11.0
     colour: str = INK
+    series: str = ""
+    tip: str = ""
 
 
 Mark: TypeAlias = Line | Box | Dot | Words
@@ -74,5 +84,5 @@ def stacked(canvases: Sequence[Canvas]) -> Canvas:
 
 def _moved(mark: Mark, down: float) -> Mark:
     if isinstance(mark, Line):
-        return Line(tuple((x, y + down) for x, y in mark.points), mark.colour, mark.width)
-    return type(mark)(**{**vars(mark), "y": mark.y + down})
+        return replace(mark, points=tuple((x, y + down) for x, y in mark.points))
+    return replace(mark, y=mark.y + down)

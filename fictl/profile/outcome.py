@@ -18,6 +18,6 @@ class ProfileOutcome:
     error: FictlError | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        error = {"message": self.error.message, "hint": self.error.hint} if self.error else None
+        error = self.error.to_dict() if self.error else None
         result = self.result.to_dict() if self.result is not None else None
         return {"op": self.op, "case": self.case, "result": result, "error": error}

@@ -88,6 +88,20 @@ class OpFolder:
         return self.project.tests / self.family / f"test_{self.module}.py"
 
     @property
+    def tests(self) -> tuple[Path, ...]:
+        """`test`, and all `test_<module>_*.py` beside it, as far as they exist."""
+        beside = matching(self.test.parent, f"test_{self.module}_*.py")
+        return tuple(p for p in (self.test, *beside) if os.path.isfile(p) and self.is_test(p))
+
+    def is_test(self, path: Path) -> bool:
+        """True for a file of its tests: of the ops whose names begin the file's, the longest has it."""
+        if path.parent != self.test.parent:
+            return False
+        modules = [self.module, *(op.parent.name for op in matching(self.path.parent, "*/op.py"))]
+        named = [name for name in modules if f"{path.stem}_".startswith(f"test_{name}_")]
+        return max(named, key=len, default="") == self.module
+
+    @property
     def header(self) -> Path:
         return self.project.include / self.project.name / self.family / f"{self.module}.cuh"
 
@@ -149,9 +163,8 @@ class OpFolder:
         yield from (("launcher", path) for path in self.launchers)
         named = (self.binding, self.jit, self.op, self.trace, self.bench)
         roles = [(path.stem, path) for path in (*named, self.path / "config.jinja")]
-        yield from (
-            (role, path) for role, path in [*roles, ("test", self.test)] if os.path.isfile(path)
-        )
+        yield from ((role, path) for role, path in roles if os.path.isfile(path))
+        yield from (("test", path) for path in self.tests)
 
     def family_files(self) -> Iterator[Path]:
         """Yield the Python files that the family shares: `_*.py` and those of private folders."""

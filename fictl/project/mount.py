@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from importlib import import_module
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec, module_from_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
 from fictl.errors import UsageError
+from fictl.project.copied import is_copy
 from fictl.project.facade import Facade
 from fictl.project.project import Project
 from fictl.project.trusted import require_trusted
 
 
 def mount(project: Project | None = None) -> None:
-    """Make the project importable; repeatable. Another package of its name is an error."""
+    """Make the project importable; repeatable. Another package of its name is an error.
+
+    A wheel of the project, installed or on PYTHONPATH, is the same project: what lies here is used.
+    """
     project = project or Project.at()
     require_trusted(project)
     package = project.package
-    if package not in sys.modules and _is_free(package):
-        sys.modules[package] = _namespace(project)
+    if package not in sys.modules:
+        if _is_free(package):
+            sys.modules[package] = _namespace(project)
+        elif is_copy(project):
+            _import_own(project)
     module = sys.modules.get(package) or import_module(package)
     here = [str(place) for place in getattr(module, "__path__", ())]
     if str(project.kernels) not in here:
@@ -53,6 +61,22 @@ def _is_free(package: str) -> bool:
     """True if the name is not importable, or is only a folder without `__init__.py`."""
     spec = find_spec(package)
     return spec is None or spec.origin is None
+
+
+def _import_own(project: Project) -> None:
+    """Import the project's own package in place of the wheel's."""
+    folder = project.root / project.package
+    init = folder / "__init__.py"
+    spec = spec_from_file_location(project.package, init, submodule_search_locations=[str(folder)])
+    if spec is None or spec.loader is None or not os.path.isfile(init):
+        sys.modules[project.package] = _namespace(project)
+        return
+    module = sys.modules[project.package] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[project.package]
+        raise
 
 
 def _namespace(project: Project) -> ModuleType:

@@ -62,8 +62,14 @@ class Project:
 
     @classmethod
     def all(cls) -> tuple[Project, ...]:
-        """Return the project here, the shipped one, and those that packages register."""
-        return tuple(dict.fromkeys((cls.at(), cls.shipped(), *_installed())))
+        """Return the project here, the shipped one, and those that packages register.
+
+        Of several with one name, as a checkout and its wheel, the first counts.
+        """
+        by_name: dict[str, Project] = {}
+        for project in (cls.at(), cls.shipped(), *_installed()):
+            by_name.setdefault(project.name, project)
+        return tuple(by_name.values())
 
     @property
     def is_shipped(self) -> bool:

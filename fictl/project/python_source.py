@@ -23,6 +23,8 @@ _MOST = 10_000
 class SourceError(UsageError):
     """Raised for a source file with an error; names the line."""
 
+    code = "source"
+
     def __init__(self, path: Path, line: int, problem: str, hint: str = "") -> None:
         super().__init__(f"{path}:{line}: {problem}", hint)
         self.path, self.line, self.problem = path, line, problem

@@ -36,7 +36,7 @@ def checkout(project: Project, revision: str) -> Iterator[Checkout]:
     if revision == WORKING_TREE:
         yield Checkout("working tree", project)
         return
-    repo = _repository(project.root)
+    repo = repository(project.root)
     commit = commit_of(project, revision)
     label = label_of(revision, commit)
     inside = project.root.relative_to(Path(repo.working_tree_dir).resolve())
@@ -46,7 +46,7 @@ def checkout(project: Project, revision: str) -> Iterator[Checkout]:
 
 def commit_of(project: Project, revision: str) -> str:
     """Return the full hash of a revision."""
-    commit = _commit(_repository(project.root), revision)
+    commit = _commit(repository(project.root), revision)
     if not commit:
         raise UsageError(f"there is no revision {revision!r}", "git log --oneline lists them")
     return commit
@@ -59,7 +59,7 @@ def label_of(revision: str, commit: str) -> str:
 
 def is_revision(word: str, root: Path) -> bool:
     try:
-        return bool(_commit(_repository(root), word))
+        return bool(_commit(repository(root), word))
     except SetupError:
         return False
 
@@ -75,7 +75,7 @@ def project_of(ops: Sequence[str]) -> Project:
     return projects.pop()
 
 
-def _repository(root: Path) -> Any:
+def repository(root: Path) -> Any:
     try:
         import git
     except ImportError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
@@ -11,9 +10,10 @@ from pathlib import Path
 
 from fictl import settings
 from fictl.errors import SetupError
+from fictl.owners import is_listed_safe, user_name
+from fictl.owners import trusted_users as _trusted_users
 from fictl.project.project import Project
 
-_EVERY = Path("*")
 # Depth of the search in folders; less behind a link, which may lead anywhere.
 _DEEPEST, _BEHIND_LINK = 32, 3
 
@@ -24,13 +24,13 @@ def require_trusted(project: Project) -> None:
 
     Projects that Python itself can import are accepted: installed, or on the user's sys.path.
     """
-    if _is_installed(project) or _is_allowed(project.root):
+    if _is_installed(project) or is_listed_safe(project.root):
         return
     stranger = next(_strangers(project), None)
     if stranger is not None:
         raise SetupError(
             f"project {project.name} ({project.root}): {_belongs(stranger)}, and you are "
-            f"{_name(os.geteuid())}: its code does not run",
+            f"{user_name(os.geteuid())}: its code does not run",
             f"if you trust all of it: {settings.SAFE_PROJECTS.name}={project.root}, or "
             f'safe_projects = ["{project.root}"] in your settings file',
         )
@@ -46,19 +46,6 @@ def _is_installed(project: Project) -> bool:
         places = spec.submodule_search_locations if spec and spec.origin else None
         return any(Project.at(Path(place)) == project for place in places or ())
     return False
-
-
-def _is_allowed(root: Path) -> bool:
-    listed = settings.SAFE_PROJECTS.get()
-    return _EVERY in listed or any(root.is_relative_to(os.path.realpath(safe)) for safe in listed)
-
-
-def _trusted_users() -> set[int]:
-    """Users whose files are trusted: the current one, root, and the caller of sudo."""
-    users = {0, os.geteuid()}
-    if os.geteuid() == 0 and (caller := settings.SUDO_UID.get()) is not None:
-        users.add(caller)
-    return users
 
 
 def _strangers(project: Project) -> Iterator[str]:
@@ -104,11 +91,5 @@ def _listed(folder: str) -> list[str]:
 def _belongs(path: str) -> str:
     with suppress(OSError):
         linked = os.path.realpath(path) if os.path.islink(path) else path
-        return f"{linked} belongs to {_name(os.stat(linked).st_uid)}"
+        return f"{linked} belongs to {user_name(os.stat(linked).st_uid)}"
     return f"{path} is not yours"
-
-
-def _name(user: int) -> str:
-    with suppress(KeyError):
-        return f"{pwd.getpwuid(user).pw_name} (user {user})"
-    return f"user {user}"

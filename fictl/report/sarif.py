@@ -67,17 +67,34 @@ def _result(finding: DefectFinding, base: Path) -> dict[str, Any]:
         "message": {"text": _message(finding)},
         "locations": [_location(facts, base)],
         "partialFingerprints": {"fictl/v1": _fingerprint(facts, base)},
-        "properties": {"op": facts["folder"], "function": facts["op"], "test": facts["test"]},
+        "properties": {
+            "op": facts["folder"],
+            "function": facts["op"],
+            "test": facts["test"],
+            "device": facts.get("device", ""),
+            "repeat": facts.get("repeat", ""),
+        },
     }
-    if facts.get("other"):
-        other = facts["other"]
-        result["relatedLocations"] = [
-            {**_location(other, base), "message": {"text": other["what"]}}
-        ]
+    related = [*_related(facts, base)]
+    if related:
+        result["relatedLocations"] = [{"id": at, **one} for at, one in enumerate(related)]
     if finding.suppressed:
         accepted = {"kind": "external", "status": "accepted", "justification": finding.suppressed}
         result["suppressions"] = [accepted]
     return result
+
+
+def _related(facts: Mapping[str, Any], base: Path) -> Iterator[dict[str, Any]]:
+    """Yield the other side, then the frames of both: those within a line, and its callers."""
+    other = facts.get("other") or {}
+    if other:
+        yield {**_location(other, base), "message": {"text": other["what"]}}
+    for side in filter(None, (facts, other)):
+        for name, text in (("inside", "within it"), ("callers", "called here")):
+            for frame in side.get(name, ()):
+                file, _, line = frame.rpartition(":")
+                place = {"file": file, "line": int(line) if line.isdecimal() else 0}
+                yield {**_location(place, base), "message": {"text": text}}
 
 
 def _message(finding: DefectFinding) -> str:
@@ -85,7 +102,8 @@ def _message(finding: DefectFinding) -> str:
     cause = f" Cause: {facts['cause']}." if facts.get("cause") else ""
     more = f" and {finding.tests - 1} more" if finding.tests > 1 else ""
     seen = f" Seen in {facts['test']}{more}." if facts["test"] else ""
-    return f"{facts['op']}: {facts.get('what') or facts['kind']}.{cause}{seen}"
+    again = f" Repeat: {facts['repeat']}" if facts.get("repeat") else ""
+    return f"{facts['op']}: {facts.get('what') or facts['kind']}.{cause}{seen}{again}"
 
 
 def _location(place: Mapping[str, Any], base: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from fictl.report.cause import causes
 from fictl.report.outcome import FAILED, OUT_OF_MEMORY, PASSED, SKIPPED, TestOutcome
 
 
@@ -59,6 +60,7 @@ class TestReport:
         return {
             "passed": self.passed,
             "failed": [test.test for test in self.failed],
+            "causes": [cause.to_dict() for cause in causes(self.failed)],
             "out_of_memory": [test.test for test in self.out_of_memory],
             "skipped": self.skipped,
             "seconds": round(self.seconds, 2),

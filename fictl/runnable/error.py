@@ -8,6 +8,8 @@ from fictl.errors import FictlError, SetupError
 class BuildError(FictlError):
     """`first_error` is the first real diagnostic, `log` the whole text."""
 
+    code = "build-failed"
+
     def __init__(
         self, message: str, hint: str = "", *, log: str = "", first_error: str = ""
     ) -> None:

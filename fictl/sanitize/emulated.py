@@ -14,6 +14,7 @@ from fictl.project import OpFolder
 from fictl.report.checked import CheckedOp, ToolCheck
 from fictl.report.suppression import FILE, Suppression, read_suppressions
 from fictl.report.test_report import TestReport
+from fictl.sanitize.origin import add_origin
 from fictl.sanitize.sources import ReportSources
 from fictl.testing.runner.run_tests import run_tests
 
@@ -59,5 +60,6 @@ def _check(
     for row in rows:
         row["folder"] = str(folder)
         sources.locate(row)
+        add_origin(row, folder, "emu")
     check = ToolCheck(TOOL, tests, tuple(rows), problem=problem)
     return CheckedOp.judged(folder, tests, [check], accepted)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fictl.emu.report import Place, Report, Thread
-from fictl.emu.symbols import plain_name
+from fictl.emu.symbols import is_of_toolkit, plain_name
 from fictl.report.test_markers import NAMED, STARTED
 from fictl.sanitize.classify import ASSERT, classify
 from fictl.sanitize.sanitizer_report import HostFrame, SanitizerReport
@@ -24,8 +24,6 @@ _HOST = re.compile(
     r"(?: \[0x[0-9a-f]+\] in (?P<module>.+))?$"
 )
 _ASSERTED = re.compile(r"\S.*: block: \[[\d,]+\], thread: \[[\d,]+\] Assertion `.*` failed\.")
-# Headers of the toolkit: frames of intrinsics, which a line of the project calls.
-_TOOLKIT = re.compile(r"/(?:targets/[\w-]+|nvidia/cu\w+|cuda[\w.-]*)/include/")
 _UNPRINTED = re.compile(r"={9} ERROR SUMMARY: (\d+) errors? (?:was|were) not printed")
 _COUNTED = re.compile(
     r"={9} (?:ERROR|RACECHECK) SUMMARY: (\d+) (?:errors?|hazards?.*)$", re.MULTILINE
@@ -118,13 +116,9 @@ def _host(match: re.Match[str]) -> HostFrame:
 
 
 def _place(frames: Sequence[re.Match[str]]) -> Place | None:
-    """Innermost line of the kernel, with the inlined calls that lead to it."""
-    known = [frame for frame in frames if frame["line"]]
-    known = [frame for frame in known if not _TOOLKIT.search(frame["file"])] or known
-    if not known:
-        return None
-    callers = tuple(f"{frame['file']}:{frame['line']}" for frame in known[1:])
-    return Place(known[0]["file"], int(known[0]["line"]), callers)
+    """Innermost line of the kernel, with the inlined calls that lead to it and those within it."""
+    known = [(frame["file"], int(frame["line"])) for frame in frames if frame["line"]]
+    return Place.among(known, own=lambda file: not is_of_toolkit(file)) if known else None
 
 
 def _on_host(host: Sequence[HostFrame]) -> Place:

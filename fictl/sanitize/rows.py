@@ -9,8 +9,10 @@ from typing import Any
 
 from fictl.project import OpFolder
 from fictl.report.finding import site
+from fictl.sanitize.origin import add_origin
 from fictl.sanitize.sanitizer_report import SanitizerReport
 from fictl.sanitize.sources import ReportSources
+from fictl.toolchain import visible_gpus
 
 
 def rows_of(
@@ -43,6 +45,7 @@ def _row(
         "text": record.text(),
     }
     sources.locate(row)
+    add_origin(row, folder, "cuda", next((gpu.name for gpu in visible_gpus()), ""))
     return row
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from fictl.emu.report import Place
 from fictl.paths import files_below
 from fictl.project import Project
 
@@ -21,6 +23,7 @@ class ReportSources:
 
     def __init__(self, project: Project) -> None:
         self._folders = project.include_dirs
+        self._own = project.kernels
 
     def find(self, name: str) -> str:
         """Path of the file in the project; `name` itself where no file, or more than one, fits."""
@@ -33,10 +36,12 @@ class ReportSources:
         return str(best[0]) if len(best) == 1 and _may_be(path, best[0]) else name
 
     def locate(self, row: dict[str, Any]) -> None:
-        """Replace file names in a report and in its text by the project's own files."""
+        """Replace file names in a report and in its text by the project's own files; the place of
+        each side becomes its innermost line in the project, if it has one.
+        """
         sides = [row, *filter(None, [row.get("other")])]
-        callers = [line.rpartition(":")[0] for side in sides for line in side.get("callers", ())]
-        files = {*callers, *(side["file"] for side in sides)} - {""}
+        frames = [line.rpartition(":")[0] for side in sides for line in _others(side)]
+        files = {*frames, *(side["file"] for side in sides)} - {""}
         if not files:
             return
         # The longest first: a name alone may be the end of a longer path.
@@ -45,10 +50,28 @@ class ReportSources:
         def moved(text: str) -> str:
             return names.sub(lambda name: self.find(name[0]), text)
 
+        row["text"] = moved(row["text"])
         for side in sides:
             side["file"] = moved(side["file"])
-            side["callers"] = [moved(line) for line in side.get("callers", ())]
-        row["text"] = moved(row["text"])
+            for name in ("callers", "inside"):
+                side[name] = [moved(line) for line in side.get(name, ())]
+            before, now = _place(side), self._chosen(_place(side))
+            begin = "\n  " if side is row else f"{side.get('what', '')} "
+            row["text"] = _replaced(row["text"], begin, before, now)
+            side |= {"file": now.file, "line": now.line}
+            side |= {"callers": [*now.callers], "inside": [*now.inside]}
+
+    def _chosen(self, place: Place) -> Place:
+        """Choose the innermost line in the project itself; a library's line is within it."""
+        if not place.line:
+            return place
+        texts = [*place.inside, f"{place.file}:{place.line}", *place.callers]
+        frames = [(file, int(line)) for file, _, line in (text.rpartition(":") for text in texts)]
+        chosen = Place.among(frames, own=self._is_own)
+        return chosen if self._is_own(chosen.file) else place
+
+    def _is_own(self, file: str) -> bool:
+        return Path(file).is_relative_to(self._own)
 
     @cached_property
     def _by_name(self) -> dict[str, list[Path]]:
@@ -58,6 +81,25 @@ class ReportSources:
                 if path.suffix in _SUFFIXES:
                     by_name[path.name][path] = None
         return defaultdict(list, {name: list(paths) for name, paths in by_name.items()})
+
+
+def _others(side: Mapping[str, Any]) -> Iterator[str]:
+    yield from side.get("callers", ())
+    yield from side.get("inside", ())
+
+
+def _place(side: Mapping[str, Any]) -> Place:
+    return Place(side["file"], side["line"], tuple(side["callers"]), tuple(side["inside"]))
+
+
+def _replaced(text: str, begin: str, before: Place, now: Place) -> str:
+    """Replace a place in the text of a report; `begin` stands before it. Frames have own lines."""
+    if now == before:
+        return text
+    old, new = ([str(line) for line in place.lines()] for place in (before, now))
+    if begin.isspace():
+        return text.replace(begin + "\n  ".join(old), begin + "\n  ".join(new), 1)
+    return re.sub(re.escape(begin + old[0]) + r"(?!\d)", lambda _: begin + new[0], text, count=1)
 
 
 def _may_be(named: Path, own: Path) -> bool:

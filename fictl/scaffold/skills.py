@@ -6,7 +6,7 @@ import io
 import os
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,12 +14,11 @@ from pathlib import Path
 from fictl.errors import UsageError
 from fictl.paths import data_root, files_below, matching
 from fictl.project import Project
+from fictl.scaffold.agents import skill_folders
 from fictl.scaffold.plan.plan import Plan
 from fictl.user_file import read_bytes, read_text
 
 FILE = "SKILL.md"
-# Where agents look that belong to no vendor.
-USUAL = Path(".agents") / "skills"
 
 _FRONT = re.compile(r"---\nname: (?P<name>[a-z0-9-]+)\ndescription: (?P<description>.+)\n---\n")
 # Why: the same skill is the same archive, byte for byte.
@@ -68,14 +67,25 @@ def select_skills(names: Iterable[str]) -> tuple[Skill, ...]:
     return tuple(known[name] for name in wanted)
 
 
-def plan_install(chosen: Iterable[Skill], target: Path | None = None) -> Plan:
-    """Each in a folder of its name; by default in the project here, else in the working folder."""
+def plan_install(
+    chosen: Iterable[Skill],
+    target: Path | None = None,
+    agents: Sequence[str] = (),
+    of_user: bool = False,
+) -> Plan:
+    """Plan a folder of its name for each, in `target` or where these agents look.
+
+    Without an agent that is .agents/skills, which most of them read; in the project here, else in the
+    working folder.
+    """
     project = Project.at()
     root = Path.cwd() if project.is_shipped else project.root
+    folders = (target,) if target else skill_folders(agents, root, of_user)
     files = {
-        (target or root / USUAL) / skill.name / name: text
+        folder / skill.name / name: text
         for skill in chosen
         for name, text in skill.files().items()
+        for folder in folders
     }
     return Plan(root, files)
 

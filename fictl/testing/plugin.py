@@ -132,6 +132,14 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
         outcome.force_exception(of_a_rank)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    if call.excinfo is not None and scope.is_users(item):
+        from fictl.testing.hooks import tracebacks
+
+        tracebacks.shorten(call.excinfo.value)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if not scope.is_ours(metafunc.definition):
         return

@@ -25,6 +25,8 @@ class Refused(Exception):
 class Untranslatable(UsageError, ValueError):
     """Raised for a Python function that cannot be translated; names the line."""
 
+    code = "untranslatable"
+
 
 def at(refused: Refused, file: str, lines: Sequence[str], function: str) -> Untranslatable:
     """Return the user's error for a refusal. lines: of the whole file."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from fictl.bench.row import TIMED, Row
+from fictl.bench.row import Row
 from fictl.timing.verdict import Comparison, Verdict, compare_runs
 
 _Key: TypeAlias = tuple[str, str, str, str]
@@ -71,7 +71,7 @@ class Board:
         """Take the timed rows of our sides, and return their standings; a save does not change
         baselines.
         """
-        own = (row for row in rows if row.status == TIMED and not row.is_baseline)
+        own = (row for row in rows if row.has_time and not row.is_baseline)
         return tuple(self._stand(row, Timing(row.samples, cycle, at)) for row in own)
 
     def best(self) -> dict[str, Timing]:

@@ -10,13 +10,13 @@ namespace fictl {
 template <void (*launcher)(const Launch&, AttentionCall)>
 void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, View k, View v,
             ::tvm::ffi::Optional<View> pages, int64_t page_size, bool hnd, View items, View merges,
-            ::tvm::ffi::Optional<View> list, ::tvm::ffi::Optional<View> workspace_out,
+            ::tvm::ffi::Optional<View> host_list, ::tvm::ffi::Optional<View> workspace_out,
             ::tvm::ffi::Optional<View> workspace_lse, ::tvm::ffi::Optional<View> mask,
             ::tvm::ffi::Optional<View> slopes, ::tvm::ffi::Optional<View> sinks,
             ::tvm::ffi::Optional<View> scale_q, ::tvm::ffi::Optional<View> scale_k,
             ::tvm::ffi::Optional<View> scale_v, double sm_scale, double v_scale, double soft_cap,
             int64_t window_left, bool causal, double rope_scale, double rope_theta,
-            ::tvm::ffi::Optional<View> scalars, bool enable_pdl, int64_t most_sms) {
+            ::tvm::ffi::Optional<View> host_scalars, bool enable_pdl, int64_t most_sms) {
   const char* name = op.c_str();
   check_device(name, "q", q);
   const auto beside_q = [&](const char* argument, View x) {
@@ -55,7 +55,7 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
                                 hnd,
                                 items,
                                 merges,
-                                pointer(list),
+                                pointer(host_list),
                                 pointer(workspace_out),
                                 pointer(workspace_lse),
                                 pointer(mask),
@@ -71,7 +71,7 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
                                 causal,
                                 rope_scale,
                                 rope_theta,
-                                pointer(scalars),
+                                pointer(host_scalars),
                                 enable_pdl,
                                 most_sms};
   call(name, q, launcher, arguments);

@@ -7,7 +7,7 @@ import pytest
 from fictl.bench.bench_ops import bench
 from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
-from fictl.bench.row import FAILED, TIMED, Row
+from fictl.bench.row import EMULATED, FAILED, Row
 from fictl.errors import SetupError, UsageError
 from fictl.project import OpFolder
 
@@ -17,7 +17,7 @@ FEW = BenchOptions(case="-64", rounds=10)
 
 def test_a_report_says_on_what_it_was_measured() -> None:
     report = bench(["right"], FEW)
-    assert [row.status for row in report.rows] == [TIMED]
+    assert [row.status for row in report.rows] == [EMULATED]
     assert report.environment.device == "emu"
     assert report.environment.torch
     assert report.environment.warnings == ("emulated: these are times of the host, not of a GPU",)
@@ -80,4 +80,4 @@ def test_an_observer_hears_of_cases_and_rows() -> None:
             heard.append(row.status)
 
     bench(["right"], FEW, Listening())
-    assert heard == ["hostile/doubling/doubling 1", "right-64-float32", "timed"]
+    assert heard == ["hostile/doubling/doubling 1", "right-64-float32", "emulated"]

@@ -35,6 +35,6 @@ def test_torch_computes_every_small_case(folder: OpFolder) -> None:
         if torch is None:
             continue
         trial = CaseTrial(baseline("torch", torch), TrialWorkload(of(folder, case), case, "cpu"))
-        problems[str(case)] = trial.attempt(0)
+        problems[str(case)] = trial.attempt(0) or trial.off
     assert problems
     assert [problem for problem in problems.items() if problem[1]] == []

@@ -54,7 +54,8 @@ def test_one_that_fails_leaves_the_others_alone(tiny: Path) -> None:
     assert "half done" in broken.error.message
     assert (twice.module, twice.error) == ("elementwise.twice", None)
     error = json.loads(json.dumps(broken.to_dict()))["error"]
-    assert error == {"message": broken.error.message, "hint": broken.error.hint}
+    assert error == broken.error.to_dict()
+    assert error["code"] == "failed"
 
 
 @pytest.mark.needs_nvcc

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from fictl.case.compare import assert_right
-from fictl.testing import assert_close
+from fictl.testing import assert_close, poisoned_allocations
 from fictl.trace import Tensor, TraceTemplate
 
 
@@ -115,3 +115,17 @@ def test_in_eight_bits_what_is_beyond_the_range_may_be_its_end(dtype: torch.dtyp
     assert_close(got, torch.tensor([2 * most, -torch.inf], dtype=torch.float64))
     with pytest.raises(AssertionError, match="differ"):
         assert_close(got, torch.tensor([-2 * most, torch.inf], dtype=torch.float64))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.int32])
+def test_what_was_never_written_is_told_from_what_is_wrong(dtype: torch.dtype) -> None:
+    with poisoned_allocations():
+        actual = torch.empty(17, 2, dtype=dtype)
+    actual[:14], actual[3, 1] = 1, 5
+    expected = torch.ones(17, 2, dtype=torch.float64)
+    with pytest.raises(AssertionError) as info:
+        assert_close(actual, expected, "w", poisoned=True)
+    assert str(info.value).startswith(
+        "w: 7 of 34 elements differ; 6 elements were never written (or only added to), the first at "
+        "(14, 0); worst at (3, 1): 5, reference 1 "
+    )

@@ -42,4 +42,4 @@ def test_a_message_of_unknown_kind_is_an_error_that_names_it(document) -> None:
 def test_an_error_crosses_with_its_exit_code(code: int, kind: type[FictlError]) -> None:
     error = Failed("m", "h", code).error
     assert (type(error), error.message, error.hint) == (kind, "m", "h")
-    assert Failed.of(SetupError("m", "h")) == Failed("m", "h", 3)
+    assert Failed.of(SetupError("m", "h")) == Failed("m", "h", 3, "setup")

@@ -68,6 +68,7 @@ def test_an_unknown_op_is_a_usage_error(fictl, repo, command: str) -> None:
     answer = fictl(command, "halv", "--json")
     assert answer.code == 2
     assert answer.document["error"] == {
+        "code": "usage",
         "message": "there is no op 'halv'",
         "hint": "did you mean 'halve'?",
     }

@@ -160,7 +160,7 @@ def test_results_of_different_gpus_are_refused_but_for_force(fictl, files, tmp_p
     [
         ((_SAME, _SLOWER), 1, "✗ 2 cases: 1 SAME · 1 SLOWER"),
         ((_SAME,), 0, "✓ 1 case: 1 SAME"),
-        ((_UNCLEAR,), 0, "✓ 1 case: 1 UNCLEAR"),
+        ((_UNCLEAR,), 0, "? 1 case: 1 UNCLEAR · exit code 0 by --fail-on slower"),
         ((), 3, "! 0 cases: nothing in common"),
     ],
 )
@@ -169,6 +169,71 @@ def test_the_verdicts_decide_the_exit_code(fictl, answer, comparisons, code, las
     said = fictl("compare", "HEAD~1", ".")
     assert said.code == code
     assert said.out.splitlines()[-1] == last
+
+
+@pytest.mark.parametrize(
+    ("gate", "comparisons", "more", "code", "last"),
+    [
+        ("slower,unclear", (_SAME, _UNCLEAR), {}, 1, "1 SAME · 1 UNCLEAR · fails on unclear"),
+        ("unclear", (_SLOWER,), {}, 0, "1 SLOWER · exit code 0 by --fail-on unclear"),
+        ("never", (_SLOWER,), {}, 0, "1 SLOWER · exit code 0 by --fail-on never"),
+        ("missing", (_SAME,), {"only_a": ("x",)}, 1, "1 SAME · 1 missing · fails on missing"),
+        ("slower", (_SAME,), {"only_a": ("x",)}, 0, "1 missing · exit code 0 by --fail-on slower"),
+        ("new", (_SAME,), {"only_b": ("x",)}, 1, "1 SAME · 1 new · fails on new"),
+        ("missing", (), {"only_a": ("x",)}, 1, "0 cases: 1 missing · fails on missing"),
+        ("never", (_SAME,), {"untimed": (Untimed("c", "b", "wrong", True),)}, 1, "fails on wrong"),
+        ("missing", (_SAME,), {"untimed": (Untimed("c", "b", "no", False),)}, 1, "on missing"),
+    ],
+)
+def test_the_gate_the_text_and_the_exit_code_agree(
+    fictl, answer, gate, comparisons, more, code, last
+) -> None:
+    answer(*comparisons, **more)
+    said = fictl("compare", "HEAD~1", ".", "--fail-on", gate)
+    assert said.code == code
+    line = said.out.splitlines()[-1]
+    assert line.endswith(last)
+    assert line[0] == ("✗" if code else "?")
+
+
+@pytest.mark.parametrize("gate", ["slow", "", "slower,never", "slower,,new"])
+def test_a_gate_of_unknown_words_is_refused(fictl, answer, gate: str) -> None:
+    asked = answer(_SAME)
+    said = fictl("compare", "HEAD~1", ".", f"--fail-on={gate}")
+    assert (said.code, asked) == (2, [])
+
+
+def test_the_gate_is_in_the_document(fictl, answer) -> None:
+    answer(_UNCLEAR)
+    said = fictl("compare", "HEAD~1", ".", "--fail-on", "unclear,slower", "--json")
+    data = said.document["data"]
+    assert (said.document["ok"], data["fail_on"]) == (False, ["slower", "unclear"])
+    assert data["failed"] == {"unclear": 1}
+
+
+def test_files_are_written_by_their_endings(fictl, files, tmp_path) -> None:
+    names = ("c.md", "c.xml", "c.csv", "c.json", "c.svg", "new/c.html")
+    outs = [word for name in names for word in ("--out", name)]
+    assert fictl("compare", "old.json", "new.json", *outs).code == 1
+    texts = [(tmp_path / name).read_text() for name in names]
+    begins = ("<!-- fictl compare -->", "<?xml", "op,case", "{", "<svg", "<!doctype html>")
+    assert [text.startswith(begin) for text, begin in zip(texts, begins, strict=True)] == [True] * 6
+
+
+def test_a_name_without_an_ending_needs_a_format(fictl, files, tmp_path) -> None:
+    said = fictl("compare", "old.json", "new.json", "--out", "summary")
+    assert said.code == 2
+    assert "--format markdown|junit|csv|json|plot" in said.err
+    words = ("compare", "old.json", "new.json", "--out", "summary", "--format", "markdown")
+    assert fictl(*words).code == 1
+    assert (tmp_path / "summary").read_text().startswith("<!-- fictl compare -->")
+
+
+@pytest.mark.parametrize("words", [("x.md", "plot"), ("x.svg", "pdf"), ("x.pdf", "")])
+def test_a_format_that_does_not_fit_is_refused_before_anything_runs(fictl, answer, words) -> None:
+    asked = answer(_SAME)
+    said = fictl("compare", "HEAD~1", ".", "--out", words[0], f"--format={words[1]}")
+    assert (said.code, asked) == (2, [])
 
 
 def test_an_unclear_case_says_what_would_settle_it(fictl, answer) -> None:

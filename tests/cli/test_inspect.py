@@ -82,7 +82,11 @@ def test_a_row_for_each_kernel(fictl, repo: Path, found) -> None:
         "1",
         "75%",
         "6",
-        "blocks:",
+        "blocks",
+        "of",
+        "256",
+        "at",
+        "most:",
         "registers",
         "5",
         "LDG.128:4",
@@ -106,7 +110,22 @@ def test_pipes_registers_after_setmaxnreg_and_remarks_are_shown(fictl, repo: Pat
 def test_the_launch_can_be_named(fictl, repo: Path, found) -> None:
     found(module(kernel(threads=None)))
     answer = fictl("inspect", "copy", "--threads", "128", "--dynamic-shared", "100000")
-    assert "12% 2 blocks: shared memory" in answer.out
+    assert "12% 2 blocks of 128: shared memory" in answer.out
+
+
+def test_the_block_size_that_occupancy_assumes_is_said(fictl, repo: Path, found) -> None:
+    """The launcher's, unless it cannot be: a kernel is never launched beyond its bounds."""
+    found(module(kernel(launched=128), kernel(launched=512), kernel(threads=None, launched=None)))
+    out = fictl("inspect", "copy").out
+    assert "blocks of 128: " in out
+    assert "blocks of 256 at most: " in out
+    assert "- (unknown block size: --threads)" in out
+    kernels = fictl("inspect", "copy", "--json").document["data"]["modules"][0]["kernels"]
+    assert [(one["threads"], one["threads_from"]) for one in kernels] == [
+        (128, "launcher"),
+        (256, "launch bounds"),
+        (None, None),
+    ]
 
 
 def test_what_is_asked_is_handed_on(fictl, repo: Path, found) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fictl.arch import Arch
+from fictl.paths import cache_root
 from fictl.report.outcome import TestOutcome
 from fictl.report.test_report import TestReport
 from fictl.toolchain import Gpu
@@ -83,6 +86,49 @@ def test_a_failure_is_named_with_its_reason_and_what_repeats_it(fictl, repo: Pat
     ]
 
 
+def test_one_failure_is_shown_for_each_cause(fictl, repo: Path, asked) -> None:
+    alike = [
+        replace(WRONG, test=f"{WRONG.test}-{i}", reason=f"assert [{i}.5] == {i}") for i in range(30)
+    ]
+    other = replace(WRONG, test="tests/test_halve.py::test_other", command="fictl test halve -k o")
+    asked(TestReport((WRONG, *alike, other)))
+    assert fictl("test", "halve").out.splitlines()[1:] == [
+        "  failed tests/test_halve.py::test_wrong[1-2]  assert [1] == 2",
+        "    fictl test halve -k 'test_wrong[1-2]'",
+        "    and 30 tests more of this cause; --json lists them",
+        "  failed tests/test_halve.py::test_other  assert [1] == 2",
+        "    fictl test halve -k o",
+    ]
+
+
+def test_what_follows_two_dashes_goes_to_pytest(fictl, repo: Path, asked) -> None:
+    calls = asked(TestReport((PASSED,)))
+    assert fictl("test", "halve", "-k", "a", "--seed", "7", "--", "-x", "--lf", "--pdb").code == 0
+    folders, words, _, options = calls[0]
+    assert folders == ["my_kernels/elementwise/halve"]
+    assert words == ["-k", "a", "-x", "--lf", "--pdb"]
+    # Nobody waits in a debugger for five minutes only.
+    assert (options["timeout"], options["is_attached"], options["seed"]) == (math.inf, True, 7)
+    assert options["cache"].is_relative_to(cache_root())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-n", "2", "--device", "emu", "--", "--lf"), "--lf and -n exclude each other"),
+        (("--gpus", "2", "--device", "emu", "--", "--pdb"), "--pdb and --gpus exclude"),
+        (("--on", "local", "--", "-x"), "words after -- are for the pytest of this machine"),
+    ],
+)
+def test_words_for_pytest_that_several_processes_cannot_take_are_refused(
+    fictl, repo: Path, asked, words, said
+) -> None:
+    calls = asked(TestReport((PASSED,)))
+    answer = fictl("test", "halve", *words)
+    assert (answer.code, calls) == (2, [])
+    assert said in answer.err
+
+
 def test_where_nothing_could_run_it_is_exit_code_3(fictl, repo: Path, asked) -> None:
     asked(TestReport((SKIPPED,)))
     answer = fictl("test", "halve")
@@ -117,6 +163,9 @@ def test_json_is_one_document_without_the_words_of_pytest(fictl, repo: Path, ask
         "data": {
             "passed": 1,
             "failed": ["tests/test_halve.py::test_wrong[1-2]"],
+            "causes": [
+                {"reason": WRONG.reason, "command": WRONG.command, "tests": [WRONG.test]},
+            ],
             "out_of_memory": ["tests/test_halve.py::test_large"],
             "skipped": {"needs a GPU": 1},
             "seconds": 1.23,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fictl.dataset.report.html import html
+from fictl.dataset.report.links import Links
 from fictl.dataset.report.markdown import markdown
 from fictl.dataset.report.numbers import distribution, fast, mean
 from fictl.dataset.report.report import Report, report
@@ -208,7 +209,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        if tag not in ("meta", "rect", "circle", "polyline", "br"):
+        if tag not in ("meta", "rect", "circle", "polyline", "br", "input"):
             self.open.append(tag)
         self.links += [value or "" for name, value in attrs if name in ("src", "href")]
 
@@ -220,10 +221,10 @@ class Page(HTMLParser):
 def test_the_page_is_whole_and_asks_for_nothing(evaluated: TraceSet) -> None:
     page = Page(html(report(evaluated)))
     assert page.open == []
-    assert page.links == []
-    assert "script" not in page.tags
-    assert page.tags.count("svg") == 2
-    assert page.tags.count("table") == 4
+    assert {link.partition("-")[0] for link in page.links} == {"#cause", "#result"}
+    assert page.tags.count("script") == 1
+    assert html(report(evaluated)).count('class="picture"') == 2
+    assert page.tags.count("table") == 5
 
 
 def test_the_page_is_in_the_colours_of_its_reader(evaluated: TraceSet) -> None:
@@ -241,11 +242,25 @@ def test_no_text_of_a_dataset_becomes_markup(dataset: TraceSet) -> None:
     made = report(dataset)
     page = Page(html(made))
     assert page.open == []
-    assert not {"script", "b"} & {*page.tags}
+    assert (page.tags.count("script"), page.tags.count("b")) == (1, 0)
     rows = [line for line in markdown(made).splitlines() if "script" in line or "onload" in line]
     assert rows
     assert all("<" not in row.replace("\\<", "") for row in rows)
     assert all(row.replace("\\|", "").count("|") in (6, 8, 10) for row in rows)
+
+
+def test_a_failure_leads_to_its_cause_its_log_and_its_source(evaluated: TraceSet) -> None:
+    """As the page lies beside the dataset; elsewhere a path would tell of the machine."""
+    made = report(evaluated)
+    beside = Page(html(made, Links(evaluated, evaluated.root.parent / "report.html"))).links
+    root = evaluated.root.name
+    assert f"{root}/traces/me/norm/scale.jsonl" not in beside  # Its author is the other.
+    assert f"{root}/traces/you/norm/scale.jsonl" in beside
+    assert f"{root}/solutions/me/norm/scale/scale_a.json" in beside
+    assert "#cause-0" in beside
+    assert any(link.startswith("#result-") for link in beside)
+    elsewhere = Page(html(made, Links(evaluated, Path("/elsewhere/report.html")))).links
+    assert all(link.startswith("#") for link in elsewhere)
 
 
 def test_many_results_are_reported_in_time(dataset: TraceSet) -> None:

@@ -102,6 +102,7 @@ def test_programs_read_the_same_and_every_fact() -> None:
         "file": "sum.cuh",
         "line": 7,
         "callers": [],
+        "inside": [],
         **AT,
         "bytes": 4,
         "other": {
@@ -109,6 +110,7 @@ def test_programs_read_the_same_and_every_fact() -> None:
             "file": "sum.cuh",
             "line": 5,
             "callers": [],
+            "inside": [],
             "block": [1, 0, 0],
             "thread": [6, 2, 0],
         },

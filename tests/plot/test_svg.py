@@ -12,6 +12,7 @@ def test_every_mark_is_an_element_and_text_is_escaped() -> None:
     root = ET.fromstring(svg(canvas))
     assert root.attrib["viewBox"] == "0 0 90 40"
     assert [element.tag.rpartition("}")[2] for element in root] == [
+        "style",
         "rect",
         "polyline",
         "rect",

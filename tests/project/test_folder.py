@@ -40,6 +40,19 @@ def test_its_files_are_those_of_the_layout(tree) -> None:
     }
 
 
+def test_test_files_with_more_words_belong_to_the_op_whose_name_is_longest(tree) -> None:
+    own = tree.op("elementwise", "halve")
+    longer = tree.root / "kernels" / "elementwise" / "halve_twice"
+    longer.mkdir()
+    (longer / "op.py").touch()
+    for name in ("halve_ranks", "halve_twice", "halve_twice_ranks", "halves"):
+        own.test.with_name(f"test_{name}.py").touch()
+    other = OpFolder(tree.project, "elementwise", "halve_twice")
+    assert [path.stem for path in own.tests] == ["test_halve", "test_halve_ranks"]
+    assert [path.stem for path in other.tests] == ["test_halve_twice", "test_halve_twice_ranks"]
+    assert ("test", own.tests[1]) in [*own.files()]
+
+
 def test_one_launcher_is_no_backend(tree) -> None:
     assert tree.op("elementwise", "halve").backends() == ()
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import sys
 from importlib import import_module
 
@@ -49,6 +50,52 @@ def test_a_foreign_package_is_refused_not_shadowed(tree, monkeypatch: pytest.Mon
     foreign = tree.write("elsewhere/my_kernels/__init__.py", "")
     monkeypatch.syspath_prepend(tree.root / "elsewhere")
     with pytest.raises(UsageError, match=rf"that name is taken by {foreign}"):
+        mount(tree.project)
+
+
+def wheel(tree) -> str:
+    """Files of a wheel of the project; return the folder that holds its package."""
+    tree.write("wheel/my_kernels/__init__.py", f"{INIT}wheel = True\n")
+    tree.write("wheel/my_kernels/fictl.toml", 'name = "my_kernels"\n')
+    tree.write("wheel/my_kernels/kernels/elementwise/halve/bench.py", "")
+    return str(tree.root / "wheel")
+
+
+def test_a_wheel_of_the_project_is_the_same_project_and_what_lies_here_is_used(
+    tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(wheel(tree))
+    mount(tree.project)
+    assert str(tree.root / "kernels") in list(sys.modules["my_kernels"].__path__)
+    bench = import_module("my_kernels.elementwise.halve.bench")
+    assert bench.__file__ == str(tree.root / "kernels/elementwise/halve/bench.py")
+
+
+def test_the_package_of_the_project_itself_is_used_not_that_of_the_wheel(
+    tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.write("my_kernels/__init__.py", f"{INIT}wheel = False\n")
+    monkeypatch.syspath_prepend(wheel(tree))
+    mount(tree.project)
+    module = sys.modules["my_kernels"]
+    assert not module.wheel
+    assert list(module.__path__) == [str(tree.root / "my_kernels"), str(tree.root / "kernels")]
+
+
+def test_a_wheel_that_is_not_unpacked_is_one_too(tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = shutil.make_archive(str(tree.root / "my_kernels-1-py3-none-any"), "zip", wheel(tree))
+    monkeypatch.syspath_prepend(archive)
+    mount(tree.project)
+    assert list(sys.modules["my_kernels"].__path__) == [str(tree.root / "kernels")]
+
+
+@pytest.mark.parametrize("toml", ['name = "another"\n', "not toml", ""])
+def test_a_wheel_of_another_project_is_refused(tree, monkeypatch, toml: str) -> None:
+    place = wheel(tree)
+    tree.write("wheel/my_kernels/fictl.toml", toml)
+    tree.write("wheel/my_kernels/__init__.py", "")
+    monkeypatch.syspath_prepend(place)
+    with pytest.raises(UsageError, match="that name is taken by"):
         mount(tree.project)
 
 

@@ -92,6 +92,21 @@ def test_an_installed_project_is_found_by_its_entry_point(
     assert [folder.module for folder in folders(project)] == ["acme_norm"]
 
 
+def test_a_project_and_its_wheel_are_one(tree, tmp_path: Path, monkeypatch) -> None:
+    package = tmp_path / "site" / "my_kernels"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "fictl.toml").write_text('name = "my_kernels"\n')
+    metadata = tmp_path / "site" / "my-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: my\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text("[fictl.projects]\nmy_kernels = my_kernels\n")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.chdir(tree.root)
+    roots = [project.root for project in Project.all() if project.name == "my_kernels"]
+    assert roots == [tree.root]
+
+
 def test_a_project_that_is_installed_in_place_lies_around_its_package(
     tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,25 @@ def test_the_other_side_is_a_related_location(race, tmp_path: Path) -> None:
     assert related["message"] == {"text": "a read"}
 
 
+def test_frames_are_related_locations_and_where_it_is_from_is_a_property(race, tmp_path) -> None:
+    facts = {
+        **race,
+        "inside": ["/usr/include/half.hpp:7"],
+        "callers": [f"{race['file']}:3"],
+        "device": "emulated",
+        "repeat": "fictl sanitize sum -k it",
+    }
+    (result,) = run_of(tmp_path, DefectFinding(facts))["results"]
+    related = [
+        (one["id"], one["message"]["text"], one["physicalLocation"]["region"]["startLine"])
+        for one in result["relatedLocations"]
+    ]
+    assert related == [(0, "a read", 3), (1, "within it", 7), (2, "called here", 3)]
+    assert result["properties"]["device"] == "emulated"
+    assert result["properties"]["repeat"] == "fictl sanitize sum -k it"
+    assert result["message"]["text"].endswith(" Repeat: fictl sanitize sum -k it")
+
+
 def test_each_kind_is_a_rule_that_is_explained(race, tmp_path: Path) -> None:
     other = {**race, "kind": "kind-of-tomorrow"}
     driver = run_of(tmp_path, DefectFinding(race), DefectFinding(race), DefectFinding(other))[

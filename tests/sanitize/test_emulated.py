@@ -100,7 +100,14 @@ def test_a_report_is_a_finding_with_its_facts_and_words(reported, check) -> None
     checked = check()
     (finding,) = checked.findings
     assert finding.text == "race: read after write"
-    assert finding.facts == {"folder": "tiny/elementwise/twice", **RACE}
+    assert finding.facts == {
+        **RACE,
+        "folder": "tiny/elementwise/twice",
+        "inside": [],
+        "other": {**RACE["other"], "inside": []},
+        "device": "emulated",
+        "repeat": "fictl sanitize tiny/elementwise/twice --device emu -k test_one",
+    }
     assert (checked.defects, checked.exit_code) == ((finding,), 1)
 
 

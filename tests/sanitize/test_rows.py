@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from fictl.arch import parse_archs
 from fictl.emu.report import Other, Place, Report
 from fictl.project import OpFolder, find
 from fictl.sanitize.rows import rows_of
 from fictl.sanitize.sanitizer_report import HostFrame, SanitizerReport
+from fictl.toolchain import Gpu
 
 HEADER = Place("/elsewhere/tiny/elementwise/twice.cuh", 9)
 READ = Report("out-of-bounds", "TwiceKernel", "a read of 4 bytes", "", HEADER)
@@ -26,7 +28,9 @@ def rows(folder: OpFolder, *records: SanitizerReport) -> list[dict[str, Any]]:
     return list(rows_of(records, "memcheck", folder))
 
 
-def test_a_row_has_op_test_tool_facts_and_words(folder) -> None:
+def test_a_row_has_op_test_tool_facts_and_words(folder, monkeypatch) -> None:
+    gpu = Gpu(0, "NVIDIA H200", parse_archs("9.0")[0])
+    monkeypatch.setattr("fictl.sanitize.rows.visible_gpus", lambda: (gpu,))
     (row,) = rows(folder, SanitizerReport(READ, test="test_one"))
     header = str(folder.header)
     assert row == {
@@ -41,10 +45,13 @@ def test_a_row_has_op_test_tool_facts_and_words(folder) -> None:
         "file": header,
         "line": 9,
         "callers": [],
+        "inside": [],
         "block": None,
         "thread": None,
         "accesses": 1,
         "text": f"out-of-bounds: a read of 4 bytes\n  kernel TwiceKernel\n  at {header}:9",
+        "device": "NVIDIA H200",
+        "repeat": "fictl sanitize tiny/elementwise/twice --device cuda --tool memcheck -k test_one",
     }
 
 

@@ -60,8 +60,8 @@ def test_a_report_has_the_projects_files_wherever_it_names_one(
         "file": "/built/twice.cuh",
         "line": 9,
         "callers": ["twice.cuh:3"],
-        "other": {"what": "a read", "file": "/x.h", "line": 7, "callers": ["/built/twice.cuh:1"]},
-        "text": "race\n  at /built/twice.cuh:9\n  called at twice.cuh:3\n  a read at /x.h:7",
+        "other": {"what": "a read", "file": "/x.h", "line": 7, "callers": ["/y.h:1"]},
+        "text": "race\n  at /built/twice.cuh:9\n    called at twice.cuh:3\n  a read at /x.h:7",
     }
     sources.locate(row)
     assert row == {
@@ -69,6 +69,60 @@ def test_a_report_has_the_projects_files_wherever_it_names_one(
         "line": 9,
         "file": header,
         "callers": [f"{header}:3"],
-        "other": {"what": "a read", "file": "/x.h", "line": 7, "callers": [f"{header}:1"]},
-        "text": f"race\n  at {header}:9\n  called at {header}:3\n  a read at /x.h:7",
+        "inside": [],
+        "other": {
+            "what": "a read",
+            "file": "/x.h",
+            "line": 7,
+            "callers": ["/y.h:1"],
+            "inside": [],
+        },
+        "text": f"race\n  at {header}:9\n    called at {header}:3\n  a read at /x.h:7",
     }
+
+
+def test_the_place_is_the_innermost_line_of_the_project(sources, tiny: Path) -> None:
+    """A read within an intrinsic is the project's that calls it, on both sides."""
+    header = str(tiny / "kernels" / "include" / "tiny" / "elementwise" / "twice.cuh")
+    shipped = str(Project.shipped().include / "fictl" / "device" / "vec.cuh")
+    half = "/usr/local/cuda/include/cuda_fp16.hpp:1"
+    row = {
+        "kind": "race",
+        "file": shipped,
+        "line": 40,
+        "callers": ["/built/twice.cuh:12", "twice.cuh:30"],
+        "inside": [half],
+        "other": {
+            "what": "a read",
+            "file": half[:-2],
+            "line": 1,
+            "callers": ["twice.cuh:1"],
+        },
+        "text": f"race\n  at {shipped}:40\n    in {half}\n    called at /built/twice.cuh:12\n"
+        f"    called at twice.cuh:30\n  a read at {half}, block (0,0,0)\n  a read at {half}2",
+    }
+    sources.locate(row)
+    assert (row["file"], row["line"]) == (header, 12)
+    assert (row["inside"], row["callers"]) == ([half, f"{shipped}:40"], [f"{header}:30"])
+    other = row["other"]
+    assert (other["file"], other["line"], other["inside"]) == (header, 1, [half])
+    assert row["text"].splitlines() == [
+        "race",
+        f"  at {header}:12",
+        f"    in {half}",
+        f"    in {shipped}:40",
+        f"    called at {header}:30",
+        f"  a read at {header}:1, block (0,0,0)",
+        f"  a read at {half}2",
+    ]
+
+
+def test_without_a_line_in_the_project_the_place_stays(sources: ReportSources) -> None:
+    row = {
+        "file": "/lib/x.cuh",
+        "line": 3,
+        "callers": ["/lib/y.cuh:4"],
+        "text": "x\n  at /lib/x.cuh:3",
+    }
+    sources.locate(row)
+    assert (row["file"], row["line"], row["callers"]) == ("/lib/x.cuh", 3, ["/lib/y.cuh:4"])

@@ -25,7 +25,8 @@ def run_pytest(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]
         path = os.pathsep.join(
             [str(Path(fictl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
         )
-        env = {**os.environ, "PYTHONPATH": path, **changes}
+        # Without a device that is asked for, it would be the emulated one.
+        env = {**os.environ, "PYTHONPATH": path, "FICTL_DEVICE": "cuda", **changes}
         env.pop("PYTEST_PLUGINS", None)
         argv = [sys.executable, "-m", "pytest", "-p", "fictl.testing.plugin", "-rs", "-v"]
         return subprocess.run(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from fictl.bench.compare.gate import DEFAULT_GATE, MISSING, NEW, SLOWER, UNCLEAR
 from fictl.child.codec import from_json
 from fictl.timing.verdict import Comparison, Verdict
 
@@ -58,6 +59,7 @@ class CompareOutcome:
 
     how: one run with both sides in the same rounds, or a run for each.
     where: the machine.
+    fail_on: words of `gate.WORDS`, for which the exit code is 1.
     """
 
     a: str
@@ -70,6 +72,7 @@ class CompareOutcome:
     only_b: tuple[str, ...] = ()
     untimed: tuple[Untimed, ...] = ()
     notes: tuple[str, ...] = ()
+    fail_on: tuple[str, ...] = DEFAULT_GATE
 
     @property
     def counts(self) -> dict[str, int]:
@@ -78,10 +81,37 @@ class CompareOutcome:
         return {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}
 
     @property
+    def wrong(self) -> int:
+        """Count the cases that the newer side is wrong in or fails: always a failure."""
+        return sum(case.fails for case in self.untimed)
+
+    @property
+    def doubts(self) -> dict[str, int]:
+        """Count the cases that each word of --fail-on is about."""
+        among = {
+            SLOWER: self.counts.get(Verdict.SLOWER.value, 0),
+            UNCLEAR: self.counts.get(Verdict.UNCLEAR.value, 0),
+            MISSING: len(self.only_a) + len(self.untimed) - self.wrong,
+            NEW: len(self.only_b),
+        }
+        return {word: count for word, count in among.items() if count}
+
+    @property
+    def failed(self) -> dict[str, int]:
+        """Count the cases for which it fails, by reason."""
+        wrong = {"wrong": self.wrong} if self.wrong else {}
+        return {**wrong, **{w: count for w, count in self.doubts.items() if w in self.fail_on}}
+
+    @property
+    def unsettled(self) -> dict[str, int]:
+        """Count the cases that are slower or not known, and for which it does not fail."""
+        ignored = (word for word in self.doubts if word not in (*self.fail_on, NEW))
+        return {word: self.doubts[word] for word in ignored}
+
+    @property
     def exit_code(self) -> int:
-        """Return 1 if the second side is slower or wrong, 3 if nothing was compared, else 0."""
-        slower = Verdict.SLOWER.value in self.counts
-        if slower or any(case.fails for case in self.untimed):
+        """Return 1 if it fails, 3 if nothing was compared, else 0."""
+        if self.failed:
             return 1
         return 0 if self.cases else 3
 
@@ -89,6 +119,7 @@ class CompareOutcome:
         return asdict(self) | {
             "cases": [case.to_dict() for case in self.cases],
             "counts": self.counts,
+            "failed": self.failed,
         }
 
     @classmethod
@@ -105,6 +136,7 @@ class CompareOutcome:
             tuple(map(str, data["only_b"])),
             tuple(from_json(Untimed, one) for one in data["untimed"]),
             tuple(map(str, data["notes"])),
+            tuple(map(str, data.get("fail_on", DEFAULT_GATE))),
         )
 
     def with_more(self, other: CompareOutcome) -> CompareOutcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fictl.bench.bench_ops import bench
@@ -56,8 +56,15 @@ def compare_in(report: BenchReport, a: str, b: str, threshold: float) -> Compare
         pairs.only_a,
         pairs.only_b,
         (*pairs.untimed, *map(_lost, lost)),
-        report.environment.warnings,
+        (*report.environment.warnings, *_off(first), *_off(second)),
     )
+
+
+def _off(rows: Sequence[Row]) -> Iterator[str]:
+    """Say of a baseline how far its results are from those that the op's tests accept."""
+    most = max((row.off for row in rows), default=0.0)
+    if most:
+        yield f"{rows[0].side} is off by up to {most:.2g}x what the op's tests allow"
 
 
 def _lost(row: Row) -> Untimed:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from html import escape
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fictl.bench.plot.bars import bars
+from fictl.bench.plot.page import page
 from fictl.bench.plot.roofline import roofline
 from fictl.bench.plot.sweep import sweeps
 from fictl.bench.result import BenchReport
-from fictl.bench.row import TIMED
+from fictl.bench.row import Row
 from fictl.errors import UsageError
+from fictl.paths import write_atomic
 from fictl.plot.canvas import Canvas, stacked
 from fictl.plot.png import write_png
 from fictl.plot.svg import svg
+from fictl.project import OpFolder
 
 _KINDS = (".svg", ".html", ".png")
 
@@ -25,39 +27,53 @@ def require_kind(path: Path) -> None:
         raise UsageError(f"{path} is not a picture", f"its name ends in {', '.join(_KINDS)}")
 
 
-def draw(report: BenchReport, path: Path) -> Path:
-    """Draw a sweep if an axis was swept, else bars; also a roofline if one is known."""
+def draw(report: BenchReport, path: Path, folders: Sequence[OpFolder] = ()) -> Path:
+    """Draw a sweep if an axis was swept, else bars; also a roofline if one is known.
+
+    A page has a table with bars in their place; it links to those of `folders` that it lies beside.
+    """
     require_kind(path)
-    pictures = list(_pictures(report))
-    if not pictures:
+    if all(row.median is None for row in report.rows):
         raise UsageError(f"{path}: there is nothing to draw", "nothing was timed")
-    canvas = stacked(pictures)
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".html":
+        drawings = {
+            name: [*_sweeps(report, name), *_roofs(report, name)] for name in _functions(report)
+        }
+        write_atomic(path, page(report, drawings, path, folders))
+        return path
+    canvas = stacked([one for name in _functions(report) for one in _pictures(report, name)])
     if path.suffix == ".png":
         write_png(canvas, path)
     else:
-        text = svg(canvas) if path.suffix == ".svg" else _page(report, canvas)
-        path.write_text(text, encoding="utf-8")
+        write_atomic(path, svg(canvas))
     return path
 
 
-def _pictures(report: BenchReport) -> Iterator[Canvas]:
-    timed = [row for row in report.rows if row.status == TIMED and row.step == "run"]
-    machine = report.environment.gpu or "emulated device"
-    for function in dict.fromkeys(row.function for row in timed):
-        rows = [row for row in timed if row.function == function]
-        title = f"{function} · {machine}"
-        yield from list(sweeps(title, rows)) or [bars(title, rows)]
-        roof = roofline(title, rows, report.environment.ceilings or {})
-        if roof is not None:
-            yield roof
+def _functions(report: BenchReport) -> list[str]:
+    return list(dict.fromkeys(row.function for row in report.rows if row.step == "run"))
 
 
-def _page(report: BenchReport, canvas: Canvas) -> str:
-    environment = report.environment
-    title = f"fictl bench · {environment.gpu or 'emulated device'} · {environment.timestamp}"
-    remarks = "".join(f"<p>{escape(warning)}</p>\n" for warning in environment.warnings)
-    return (
-        f'<!doctype html>\n<html lang="en"><meta charset="utf-8">\n<title>{escape(title)}</title>\n'
-        f"<body>\n<h1>{escape(title)}</h1>\n{remarks}{svg(canvas)}</body></html>\n"
-    )
+def _pictures(report: BenchReport, function: str) -> Iterator[Canvas]:
+    title = _title(report, function)
+    yield from list(_sweeps(report, function)) or [bars(title, _rows(report, function))]
+    yield from _roofs(report, function)
+
+
+def _sweeps(report: BenchReport, function: str) -> Iterator[Canvas]:
+    return sweeps(_title(report, function), _rows(report, function))
+
+
+def _roofs(report: BenchReport, function: str) -> Iterator[Canvas]:
+    ceilings = report.environment.ceilings or {}
+    roof = roofline(_title(report, function), _rows(report, function), ceilings)
+    if roof is not None:
+        yield roof
+
+
+def _rows(report: BenchReport, function: str) -> list[Row]:
+    return [row for row in report.rows if row.function == function and row.step == "run"]
+
+
+def _title(report: BenchReport, function: str) -> str:
+    return f"{function} · {report.environment.gpu or 'emulated device'}"

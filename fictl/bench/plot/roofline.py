@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fictl.bench.plot.reading import facts_of
 from fictl.bench.row import Row
 from fictl.plot.axes import LogAxis, PlotFrame
 from fictl.plot.canvas import COLOURS, INK, Canvas, Dot, Line
@@ -26,7 +27,8 @@ def roofline(title: str, rows: Sequence[Row], ceilings: Mapping[str, float]) -> 
     for position, side in enumerate(dict.fromkeys(row.side for row in shown)):
         colour = COLOURS[position % len(COLOURS)]
         for row in (row for row in shown if row.side == side):
-            frame.canvas.add(Dot(*frame.place(work[row.case], row.tflops or 0.0), colour, 4))
+            x, y = frame.place(work[row.case], row.tflops or 0.0)
+            frame.canvas.add(Dot(x, y, colour, 4, side, facts_of(row)))
         frame.legend(position, side, colour)
     return frame.canvas
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
-from fictl.bench.row import FAILED, SKIPPED, TIMED, WRONG, Row
+from fictl.bench.row import EMULATED, FAILED, SKIPPED, TIMED, WRONG, Row
 from fictl.bench.worker.disturbance import Disturbance
 from fictl.bench.worker.energy import with_energy
 from fictl.bench.worker.host_time import time_host, time_plan
@@ -35,6 +35,11 @@ class Place:
     def is_emulated(self) -> bool:
         return self.device == "cpu"
 
+    def measured(self, row: Row) -> Row:
+        """Mark the times of the emulated device: they are not those of a GPU."""
+        is_of_host = self.is_emulated and row.status == TIMED
+        return replace(row, status=EMULATED) if is_of_host else row
+
 
 def measure_case(
     subject: Subject,
@@ -59,7 +64,7 @@ def measure_case(
         else:
             refused.append(replace(row_of(workload, contender), status=status, note=note))
     if any(not trial.contender.is_baseline for trial in fit):
-        yield from _timed(workload, fit, options, place)
+        yield from map(place.measured, _timed(workload, fit, options, place))
     yield from refused
 
 
@@ -149,7 +154,7 @@ def _after(row: Row, trial: CaseTrial, disturbance: Disturbance, options: BenchO
         return row.refused(FAILED, in_words(error))
     unchecked = workload.subject.reason if options.refcheck else "not checked"
     note = " · ".join(filter(None, (row.note, unchecked)))
-    return replace(row, checked=workload.refcheck, host_seconds=host, note=note)
+    return replace(row, checked=workload.refcheck, off=trial.off, host_seconds=host, note=note)
 
 
 def _plan(row: Row, prepared: Prepared, options: BenchOptions, device: str) -> Row:

@@ -62,7 +62,8 @@ def baseline(name: str, function: Callable[..., Any]) -> Contender:
         run = first if callable(first) else lambda: function(**inputs)
         return _nothing, run
 
-    return Contender(name, prepare, is_baseline=True)
+    declared = getattr(function, "tolerances", None)
+    return Contender(name, prepare, is_baseline=True, tolerances=declared)
 
 
 def _nothing() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,9 +31,13 @@ class BenchOutputs:
             require_kind(flags["plot"])
         return cls(*(flags[name] for name in ("save", "out", "csv", "jsonl", "plot")))
 
-    def write(self, report: BenchReport, folders: Iterable[OpFolder]) -> list[Path]:
+    def write(self, report: BenchReport, folders: Sequence[OpFolder]) -> list[Path]:
         """Write them all, and return where they are."""
-        return [*self._stored(report, folders), *self._exported(report), *self._drawn(report)]
+        return [
+            *self._stored(report, folders),
+            *self._exported(report),
+            *self._drawn(report, folders),
+        ]
 
     def _stored(self, report: BenchReport, folders: Iterable[OpFolder]) -> list[Path]:
         from fictl.bench import stored
@@ -53,8 +57,8 @@ class BenchOutputs:
                 write(report, path)
                 yield path
 
-    def _drawn(self, report: BenchReport) -> Iterator[Path]:
+    def _drawn(self, report: BenchReport, folders: Sequence[OpFolder]) -> Iterator[Path]:
         if self.plot is not None:
             from fictl.bench.plot.draw import draw
 
-            yield draw(report, self.plot)
+            yield draw(report, self.plot, folders)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from fictl.bench.result import BenchReport, Environment
-from fictl.bench.row import SKIPPED, TIMED, Row
+from fictl.bench.row import EMULATED, SKIPPED, TIMED, Row
 from fictl.cli import console
 from fictl.dtype import parse_dtype
 from fictl.paths import friendly
@@ -28,7 +28,7 @@ def show_report(out: Console, report: BenchReport, written: Sequence[Path], verb
         out.print(warning, markup=False, soft_wrap=True)
     for op, function in dict.fromkeys((row.op, row.function) for row in report.rows):
         rows = [row for row in report.rows if (row.op, row.function) == (op, function)]
-        if any(row.status == TIMED for row in rows):
+        if any(row.has_time for row in rows):
             out.print(f"\n[bold]{function}[/]")
             console.print_table(_table(rows, _columns(report.environment, verbose)))
     for mark, text in _remarks(report.rows):
@@ -40,7 +40,7 @@ def show_report(out: Console, report: BenchReport, written: Sequence[Path], verb
 
 def _headline(report: BenchReport) -> str:
     environment = report.environment
-    timed = [row for row in report.rows if row.status == TIMED and row.step == "run"]
+    timed = [row for row in report.rows if row.has_time and row.step == "run"]
     parts = [
         _machine(environment),
         _ranks(timed),
@@ -83,7 +83,7 @@ class _Line:
 
     @property
     def ours(self) -> Row | None:
-        own = (row for row in self.rows.values() if not row.is_baseline and row.status == TIMED)
+        own = (row for row in self.rows.values() if not row.is_baseline and row.has_time)
         return next(own, None)
 
 
@@ -95,7 +95,7 @@ def _lines(rows: Iterable[Row]) -> list[_Line]:
     for row in rows:
         grouped.setdefault((row.case, row.step), {})[row.side] = row
     lines = [_Line(by_side) for by_side in grouped.values()]
-    return [line for line in lines if any(row.status == TIMED for row in line.rows.values())]
+    return [line for line in lines if any(row.has_time for row in line.rows.values())]
 
 
 def _table(rows: Sequence[Row], columns: _Columns) -> console.Table:
@@ -151,11 +151,12 @@ def _label(line: _Line) -> str:
 
 def _cell(line: _Line, side: str) -> str:
     row, ours = line.rows.get(side), line.ours
-    if row is None or row.status != TIMED or row.median is None:
+    if row is None or not row.has_time or row.median is None:
         return "-" if row is None or row.status == SKIPPED else f"✗ {row.status}"
     if ours is None or row is ours:
         return f"{_time(row.median)} ±{_spread(row)}"
-    return f"{_time(row.median)} ({_against(ours, row)})"
+    off = f", off {row.off:.2g}x" if row.off else ""
+    return f"{_time(row.median)} ({_against(ours, row)}{off})"
 
 
 def _against(ours: Row, other: Row) -> str:
@@ -192,7 +193,22 @@ def _remarks(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
         if row.note:
             remarks.setdefault((row.status, row.note), []).append(row)
     for (status, note), among in remarks.items():
-        mark = {TIMED: "[dim]·[/]", SKIPPED: "[yellow]-[/]"}.get(status, "[bold red]✗[/]")
-        cases = list(dict.fromkeys(row.case for row in among))
-        where = cases[0] if len(cases) == 1 else f"{len(cases)} cases"
-        yield mark, f"{where}  {', '.join(dict.fromkeys(row.side for row in among))}: {note}"
+        yield _MARKS.get(status, "[bold red]✗[/]"), f"{_among(among)}: {note}"
+    off = [row for row in rows if row.has_time and row.off]
+    if off:
+        yield "[yellow]≈[/]", f"{_among(off)}: {_OFF.format(max(row.off for row in off))}"
+
+
+_MARKS = {
+    TIMED: "[dim]·[/]",
+    EMULATED: "[dim]·[/]",
+    SKIPPED: "[yellow]-[/]",
+}
+_OFF = "off by up to {:.2g}x what the op's tests allow: timed, as a baseline may round between its steps"
+
+
+def _among(rows: Sequence[Row]) -> str:
+    """`12 cases  torch`: the cases and sides of a remark."""
+    cases = list(dict.fromkeys(row.case for row in rows))
+    where = cases[0] if len(cases) == 1 else f"{len(cases)} cases"
+    return f"{where}  {', '.join(dict.fromkeys(row.side for row in rows))}"

@@ -7,8 +7,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from fictl.cli import console
-from fictl.inspect.metrics import LaunchSize, occupancy_of
+from fictl.inspect.metrics import (
+    BOUNDS,
+    GIVEN,
+    LAUNCHER,
+    LaunchSize,
+    assumed_block,
+    occupancy_of,
+)
 from fictl.inspect.mnemonics import pipe_of
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,12 +73,12 @@ def _namespace(name: str) -> str:
 
 def _row(name: str, kernel: InspectedKernel, launch: LaunchSize) -> tuple[str, ...]:
     occupancy = occupancy_of(kernel, launch)
-    plural = "" if occupancy and occupancy.blocks == 1 else "s"
-    occupied = (
-        f"{occupancy.share:.0%} {occupancy.blocks} block{plural}: {', '.join(occupancy.limits)}"
-        if occupancy
-        else "-"
-    )
+    block = assumed_block(kernel, launch)
+    occupied = "- (unknown block size: --threads)"
+    if occupancy and block:
+        size = f"of {block.threads}{_SIZES[block.origin]}"
+        blocks = f"{counted(occupancy.blocks, 'block')} {size}"
+        occupied = f"{occupancy.share:.0%} {blocks}: {', '.join(occupancy.limits)}"
     return (
         name,
         kernel.arch,
@@ -83,6 +91,10 @@ def _row(name: str, kernel: InspectedKernel, launch: LaunchSize) -> tuple[str, .
         str(kernel.instructions),
         _mix(kernel),
     )
+
+
+# Launch bounds are the most threads that a block may have.
+_SIZES = {GIVEN: "", LAUNCHER: "", BOUNDS: " at most"}
 
 
 def _registers(kernel: InspectedKernel) -> str:

@@ -51,4 +51,4 @@ def _sarif(checked: Sequence[CheckedOp]) -> str:
 def _junit(checked: Sequence[CheckedOp]) -> str:
     from fictl.report.defects_junit import to_junit
 
-    return to_junit(checked)
+    return to_junit(checked, Path.cwd())

@@ -80,5 +80,7 @@ def _finding(out: Console, finding: DefectFinding, failed: int) -> None:
     by = f"{facts['tool']}: " if "tool" in facts else ""
     times = f" · {facts['accesses']} accesses" if facts.get("accesses", 1) > 1 else ""
     out.print(f"  {by}first in {facts['test']}{more}{times}", markup=False, soft_wrap=True)
+    if facts.get("repeat"):
+        out.print(f"  repeat: {facts['repeat']}", markup=False, soft_wrap=True)
     if failed:
         out.print(f"  {counted(failed, 'test')} failed where this was found")

@@ -16,6 +16,7 @@ from fictl.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from fictl.dataset.report.links import Links
     from fictl.dataset.report.report import Report
 
 _FORMATS = {".md": "md", ".markdown": "md", ".html": "html", ".htm": "html"}
@@ -62,16 +63,18 @@ def command(
     json: Json = False,
 ) -> None:
     """Summarise the latest results: the best solution of each definition, speedups and failures."""
+    from fictl.dataset.report.links import Links
     from fictl.dataset.report.report import report
     from fictl.trace import TraceSet
 
     kind = _kind(format, out)
-    summary = report(TraceSet.from_path(root), names(definitions), names(op_type), names(hardware))
+    dataset = TraceSet.from_path(root)
+    summary = report(dataset, names(definitions), names(op_type), names(hardware))
     data = summary.to_dict()
     if not kind:
         console.show(console.Result(data, lambda screen: _show(screen, summary)))
         return
-    text = _document(summary, kind)
+    text = _document(summary, kind, Links(dataset, out) if out else None)
     if out is None:
         console.show(console.Result(data, text.rstrip("\n")))
         return
@@ -89,11 +92,11 @@ def _kind(text: str, out: Path | None) -> str:
     return _FORMATS[out.suffix]
 
 
-def _document(summary: Report, kind: str) -> str:
+def _document(summary: Report, kind: str, links: Links | None) -> str:
     from fictl.dataset.report.html import html
     from fictl.dataset.report.markdown import markdown
 
-    return html(summary) if kind == "html" else markdown(summary)
+    return html(summary, links) if kind == "html" else markdown(summary)
 
 
 def _write(path: Path, text: str) -> None:

@@ -12,6 +12,8 @@ from fictl.errors import FictlError
 class NotServed(FictlError, NotImplementedError):
     """A call of what FlashInfer has and fictl does not."""
 
+    code = "not-served"
+
 
 @cache
 def stand_in(module: str, name: str) -> Any:

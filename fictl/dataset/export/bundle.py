@@ -62,7 +62,7 @@ class Bundle:
     def _of_folder(self, folder: Path) -> Iterator[Path]:
         """Files of an op's folder, without benchmarks and tests."""
         op = OpFolder(self.folder.project, folder.parent.name, folder.name)
-        yield from (path for path in own_files(op) if path not in (op.bench, op.test))
+        yield from (path for path in own_files(op) if path not in (op.bench, *op.tests))
 
     def _imported(self, path: Path) -> Iterator[Path]:
         """Files of the project that the module imports."""

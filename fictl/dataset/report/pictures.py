@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from fictl.dataset.report.numbers import best_by_task, fast
 from fictl.dataset.report.report import Report
+from fictl.dataset.report.tables import between
 from fictl.plot.canvas import COLOURS, FAINT, INK, Box, Canvas, Line, Words
+from fictl.quantity import counted
 
 _WIDTH, _HEIGHT = 720.0, 260.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60.0, 180.0, 40.0, 40.0
@@ -26,10 +28,11 @@ def _histogram(report: Report) -> Canvas:
     bins = report.distribution
     width, most = _ACROSS / len(bins), max(count for _, _, count in bins)
     base = _HEIGHT - _BOTTOM
-    for position, (low, _, count) in enumerate(bins):
+    for position, (low, high, count) in enumerate(bins):
         x, height = _LEFT + position * width, _UP * count / most
         colour = COLOURS[2] if low >= 1 else COLOURS[5]
-        canvas.add(Box(x + 1, base - height, max(width - 2, 1), height, colour))
+        tip = f"{between(low, high)}: {counted(count, 'result')}"
+        canvas.add(Box(x + 1, base - height, max(width - 2, 1), height, colour, tip=tip))
         canvas.add(Words(x, base + 16, f"{low:.2g}x", "middle", 10))
         if count:
             canvas.add(Words(x + width / 2, base - height - 4, str(count), "middle", 10))
@@ -51,10 +54,12 @@ def _curves(report: Report) -> Canvas:
         best = best_by_task(result for result in report.results if result.author == author.author)
         at = [_FARTHEST * step / _STEPS for step in range(_STEPS + 1)]
         points = tuple(_place(factor, fast(best, factor)) for factor in at)
-        canvas.add(Line(points, COLOURS[position], 2))
+        shares = "  ".join(f"fast_{p:g} {fast(best, p):.0%}" for p in (1.0, 1.5, 2.0))
+        tip = f"{author.author}\n{shares}"
+        canvas.add(Line(points, COLOURS[position], 2, author.author, tip))
         y = _TOP + 12 + 18 * position
         canvas.add(Line(((_WIDTH - 170, y - 4), (_WIDTH - 150, y - 4)), COLOURS[position], 3))
-        canvas.add(Words(_WIDTH - 144, y, _short(author.author)))
+        canvas.add(Words(_WIDTH - 144, y, _short(author.author), series=author.author))
     return canvas
 
 

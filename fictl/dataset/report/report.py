@@ -32,6 +32,11 @@ class Cause:
     solutions: int
     example: str
 
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Return what the failures that it counts have in common."""
+        return self.status, _NUMBERS.sub("#", self.cause)
+
 
 @dataclass(frozen=True)
 class Report:
@@ -153,12 +158,17 @@ def _require_known(dataset: TraceSet, definitions: Sequence[str], op_types: Sequ
     require_known(op_types, types, "op type")
 
 
+def kind_of(result: Result) -> tuple[str, str]:
+    """Return what failures that count as one have in common."""
+    return result.status, _NUMBERS.sub("#", result.cause)
+
+
 def _causes(results: Sequence[Result]) -> list[Cause]:
     """The most frequent failures first; texts that differ only in numbers count as one."""
     by_cause: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         if not result.passed:
-            by_cause.setdefault((result.status, _NUMBERS.sub("#", result.cause)), []).append(result)
+            by_cause.setdefault(kind_of(result), []).append(result)
     causes = [
         Cause(
             among[0].status,

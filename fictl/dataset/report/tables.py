@@ -9,6 +9,7 @@ from fictl.dataset.report.numbers import FAST, HIGHEST, LOWEST
 from fictl.dataset.report.report import Report
 from fictl.quantity import counted
 
+CAUSES = "Failures"
 NO_GPU = "no GPU was used: these times and speedups do not apply to a GPU"
 
 
@@ -92,13 +93,13 @@ def _authors(report: Report) -> Section:
 def _distribution(report: Report) -> Section:
     most = max((count for _, _, count in report.distribution), default=1)
     rows = [
-        (_between(low, high), str(count), "█" * round(30 * count / most))
+        (between(low, high), str(count), "█" * round(30 * count / most))
         for low, high, count in report.distribution
     ]
     return Section("Speedups of what passed", ("speedup", "results", ""), rows)
 
 
-def _between(low: float, high: float) -> str:
+def between(low: float, high: float) -> str:
     """Label of a step; the outermost steps include all values beyond them."""
     if low <= 2**LOWEST:
         return f"up to {high:.2f}x"
@@ -111,7 +112,7 @@ def _causes(report: Report) -> Section:
         (cause.status, str(cause.count), str(cause.solutions), cause.cause or "-", cause.example)
         for cause in report.causes
     ]
-    return Section("Failures", columns, rows)
+    return Section(CAUSES, columns, rows)
 
 
 def times(speedup: float) -> str:

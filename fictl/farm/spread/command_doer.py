@@ -144,4 +144,5 @@ def _error(document: dict[str, Any], code: int) -> FictlError | None:
     error = document.get("error")
     if not isinstance(error, dict):
         return None
-    return from_exit_code(code)(str(error.get("message", "")), str(error.get("hint", "")))
+    message, hint, name = (str(error.get(key, "")) for key in ("message", "hint", "code"))
+    return from_exit_code(code, message, hint, name)

@@ -29,6 +29,8 @@ class RemoteFailed(SetupError):
     here_only: other processes of this machine may well use it.
     """
 
+    code = "remote"
+
     def __init__(
         self,
         url: str,

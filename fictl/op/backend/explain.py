@@ -76,6 +76,8 @@ class Explanation:
 class BackendRefused(InvalidValue):
     """No backend, or not the requested one, runs this call: the message has every reason."""
 
+    code = "backend"
+
     def __init__(self, explanation: Explanation) -> None:
         super().__init__(_message(explanation), explanation.hint)
         self.explanation = explanation

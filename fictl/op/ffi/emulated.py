@@ -23,6 +23,8 @@ _listeners: list[Listener] = []
 class KernelDefect(FictlError):
     """The emulated device stopped a kernel, or check mode found a defect in it."""
 
+    code = "kernel-defect"
+
     def __init__(self, op: str, reports: list[Report], device: EmulatedDevice) -> None:
         # Paths relative to the working folder.
         here = f"{Path.cwd()}{os.sep}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -79,9 +79,10 @@ class KernelModule:
             route = self._routes.get(name)
             if route is None:
                 traced = partial(self._traced, name, None)
-                check = partial(_check_devices, name)
-                first = _FirstCall(self._resolve, name)
-                route = Route(name, self._schema(name), first, traced, check)
+                schema = self._schema(name)
+                check = partial(_check_devices, name, schema.on_host if schema else ())
+                first = _FirstCall(self._resolve, name, check)
+                route = Route(name, schema, first, traced, check)
                 self._routes[name] = route
                 setattr(self, name, route.call)
             return route
@@ -160,14 +161,17 @@ class _Traced:
 class _FirstCall:
     """Placeholder for a function until its module is built."""
 
-    def __init__(self, resolve: Callable[[str], Callable[..., Any]], name: str) -> None:
+    def __init__(
+        self, resolve: Callable[[str], Callable[..., Any]], name: str, check: Callable[..., None]
+    ) -> None:
         self._resolve = resolve
         self._name = name
+        self._check = check
 
     def __call__(self, *arguments: Any) -> Any:
         # Why before the build: a tensor on the wrong device should not cost a compile, nor cause
         # an error about compilers. After the build the binding checks it.
-        _check_devices(self._name, *arguments)
+        self._check(*arguments)
         return self._resolve(self._name)(*arguments)
 
 
@@ -198,16 +202,18 @@ def _written(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]
     return written_by(op, export, parameters)
 
 
-def _check_devices(op: str, *arguments: Any) -> None:
+def _check_devices(op: str, on_host: Collection[int], *arguments: Any) -> None:
     """Check devices of the public function's variables, in the order of its parameters.
 
     A kernel that serves several ops gets the op as its first argument.
+    on_host: the positions of arguments that are on the host, wherever the kernel runs.
     """
+    on_device = [x for position, x in enumerate(arguments) if position not in on_host]
     if arguments and isinstance(arguments[0], str):
         op = arguments[0]
     caller = public_function()
     expected = DLPACK[settings.DEVICE.get()]
     for name, value in (caller.f_locals if caller else {}).items():
-        passed = any(value is argument for argument in arguments)
+        passed = any(value is argument for argument in on_device)
         if passed and device_type(value) not in (None, expected):
             raise WrongDevice(op, name, value.device) from None

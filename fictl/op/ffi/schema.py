@@ -61,6 +61,15 @@ class Schema:
     def inputs(self) -> tuple[Parameter, ...]:
         return tuple(parameter for parameter in self.tensors if not parameter.written)
 
+    @property
+    def on_host(self) -> frozenset[int]:
+        """Positions of tensors that are on the host, wherever the kernel runs: `host_…` by name."""
+        return frozenset(
+            position
+            for position, parameter in enumerate(self.parameters)
+            if parameter.is_tensor and parameter.name.startswith("host_")
+        )
+
     def text(self, name: str) -> str:
         """Spell it for torch.library: `scale(Tensor(a0!) out, Tensor input, float factor) -> ()`."""
         written = (

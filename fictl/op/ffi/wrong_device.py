@@ -19,8 +19,11 @@ _TAKES = {"cuda": "CUDA tensors", "emu": "CPU tensors, for the emulated device"}
 class WrongDevice(InvalidValue):
     """Error that names op, argument, its device, the accepted device, and both solutions."""
 
+    code = "wrong-device"
+
     def __init__(self, op: str, argument: str, place: Any) -> None:
         device = settings.DEVICE.get()
+        self.argument, self.wanted = argument, device
         super().__init__(
             f"{op}: argument '{argument}' is on {place}, but this build takes {_TAKES[device]}",
             _WAY_OUT[device].format(argument),

@@ -22,17 +22,29 @@ def {name}({signature}):
     if (_grad() and ({looks})) or _forward._current_level >= 0:
         if _wanted({own}):
             return _differentiated({own})
-    return _function({passed})
+{foreign}    return _function({passed})
+"""
+# The first tensor decides: with one of torch's, a call costs the look at its type.
+_FOREIGN = """\
+    if _type({first}) is not _Tensor and not _isinstance({first}, _Tensor):
+        return _called({every})
 """
 # Types of values without tensors.
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None)})
+_TENSOR = re.compile(r"(torch\.)?Tensor")
 _WORDS_OF_NUMBERS = {"bool", "int", "float", "str", "None", "Optional", "torch", "dtype", "device"}
 
 
 def checked(
-    function: Callable[..., Any], op: str, backward: Backward | None = None
+    function: Callable[..., Any],
+    op: str,
+    backward: Backward | None = None,
+    mutates: Sequence[str] = (),
 ) -> Callable[..., Any]:
-    """Wrap `function`: if a gradient is wanted, differentiate by `backward`, or refuse the call."""
+    """Wrap `function`: if a gradient is wanted, differentiate by `backward`, or refuse the call.
+
+    Arrays of other libraries become tensors. `mutates`: the arguments that the function writes.
+    """
     if find_spec("torch") is None:  # NumPy, JAX and CuPy do not need it.
         return function
     parameters = tuple(signature(function).parameters.values())
@@ -41,7 +53,7 @@ def checked(
         for parameter in parameters
     ):
         return _of_any_call(function, op)
-    return _of_named(function, op, parameters, backward)
+    return _of_named(function, op, parameters, backward, mutates)
 
 
 def _of_named(
@@ -49,10 +61,12 @@ def _of_named(
     op: str,
     parameters: Sequence[Parameter],
     backward: Backward | None,
+    mutates: Sequence[str],
 ) -> Callable[..., Any]:
     import torch
     from torch.autograd import forward_ad
 
+    from fictl.op.foreign.called import called
     from fictl.op.gradient.differentiated import differentiated
     from fictl.op.gradient.refusal import refuse
     from fictl.op.gradient.wanted import wanted_of
@@ -77,10 +91,25 @@ def _of_named(
         "_Tensor": torch.Tensor,
         "_Parameter": torch.nn.Parameter,
         "_type": type,
+        "_isinstance": isinstance,
+        "_called": called(function, op, parameters, mutates),
         "_plain": _PLAIN | {torch.dtype, torch.device, torch.Generator},
     }
     looks = " or ".join(map(_look, own)) or "False"
-    return compiled(_LOOKS, function, outside, {}, own=", ".join(names), looks=looks)
+    first = _first_tensor(own)
+    every = ", ".join(parameter.name for parameter in parameters)
+    foreign = _FOREIGN.format(first=first, every=every) if first else ""
+    return compiled(
+        _LOOKS, function, outside, {}, own=", ".join(names), looks=looks, foreign=foreign
+    )
+
+
+def _first_tensor(parameters: Sequence[Parameter]) -> str:
+    """Return the first argument that has to be given and is a tensor; '' if there is none."""
+    for parameter in parameters:
+        if parameter.default is parameter.empty and _TENSOR.fullmatch(_annotation(parameter)):
+            return parameter.name
+    return ""
 
 
 def _look(parameter: Parameter) -> str:

@@ -138,7 +138,7 @@ def _gives_something(function: ast.FunctionDef) -> bool:
 
 
 def a_test_exists(folder: OpFolder) -> Iterator[Problem]:
-    if os.path.isfile(folder.test) and not _TEST.search(_text(folder.test)):
+    if os.path.isfile(folder.test) and not any(_TEST.search(_text(p)) for p in folder.tests):
         yield Problem(
             "tests",
             folder.test,

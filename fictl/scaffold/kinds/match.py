@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from fictl.dtype import parse_dtype
 from fictl.errors import UsageError
 from fictl.scaffold.kinds.kind import Kind
 from fictl.scaffold.new.signature import Signature, Tensor
@@ -38,10 +39,12 @@ def bind(
 
 
 def expand(pattern: str, bound: Bound | None = None) -> str:
-    """The pattern as a tensor: `out:*rows,cols` is out:rows,cols, or has the axes that are bound."""
-    name, axes, *dtype = pattern.split(":")
+    """The pattern as a tensor: `out:*rows,cols` is out:rows,cols, or has the axes that are bound.
+    Of several dtypes, as in `q:n:e4m3|i8`, it has the first.
+    """
+    name, axes, *dtypes = pattern.split(":")
     parts = (_expanded(axis, bound or {}) for axis in axes.split(","))
-    return ":".join([name, ",".join(parts), *dtype])
+    return ":".join([name, ",".join(parts), *(text.partition("|")[0] for text in dtypes)])
 
 
 def _expanded(axis: str, bound: Bound) -> str:
@@ -53,8 +56,8 @@ def _expanded(axis: str, bound: Bound) -> str:
 
 def _fits(pattern: str, tensor: Tensor, bound: Bound) -> bool:
     """Binds what the pattern names for the first time."""
-    axes, typed = _shape(pattern)
-    if typed != bool(tensor.dtype):
+    axes, dtypes = _shape(pattern)
+    if tensor.dtype not in dtypes:
         return False
     left = list(tensor.axis_names)
     bindings: Bound = {}
@@ -70,11 +73,12 @@ def _fits(pattern: str, tensor: Tensor, bound: Bound) -> bool:
     return True
 
 
-def _shape(pattern: str) -> tuple[list[str], bool]:
-    """Axes of `x:*rows,cols`, or of `*rows,cols` alone, and whether the pattern names a dtype."""
+def _shape(pattern: str) -> tuple[list[str], list[str]]:
+    """Axes of `x:*rows,cols`, or of `*rows,cols` alone, and its dtypes: "" is that of the call."""
     name, _, rest = pattern.partition(":")
-    axes, _, dtype = (rest or name).partition(":")
-    return [axis.partition("=")[0] for axis in axes.split(",")], bool(dtype)
+    axes, _, dtypes = (rest or name).partition(":")
+    names = [parse_dtype(word).name for word in dtypes.split("|")] if dtypes else [""]
+    return [axis.partition("=")[0] for axis in axes.split(",")], names
 
 
 def _described(signature: Signature) -> str:

@@ -13,6 +13,7 @@ from fictl.scaffold.kinds.imports import import_block
 from fictl.scaffold.kinds.kind import Kind
 from fictl.scaffold.kinds.match import Bound
 from fictl.scaffold.new.expression import Expression, Score
+from fictl.scaffold.new.guess import Guess
 from fictl.scaffold.new.names import title
 from fictl.scaffold.new.signature import Signature
 from fictl.scaffold.new.spelling import Spelling
@@ -27,8 +28,8 @@ _HEADER_FP8 = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn_
 
 @dataclass(frozen=True)
 class Draft:
-    """Everything that is known of it. `roles` are the axes that the kind's patterns name; `read` is
-    what --from read.
+    """Everything that is known of it. `roles` are the axes that the kind's patterns name; `guesses`
+    are what nothing said; `read` is what --from read.
     """
 
     project: Project
@@ -44,6 +45,7 @@ class Draft:
     reference: Reference | None = None
     doc: str = ""
     more: Mapping[str, Any] | None = None
+    guesses: tuple[Guess, ...] = ()
     read: ReadReference | None = None
 
     @property
@@ -76,6 +78,18 @@ class Draft:
         sign = "~" if self.kind.expression == "weights" else "="
         given = f" {sign} {self.expression}" if self.expression else ""
         return f"{self.name}({taken}) -> {', '.join(map(str, signature.outputs))}{given}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was said and what was guessed, for --json."""
+        signature = self.signature
+        return {
+            "call": self.call,
+            "inputs": [tensor.to_dict() for tensor in signature.inputs],
+            "scalars": [scalar.to_dict() for scalar in signature.scalars],
+            "outputs": [tensor.to_dict() for tensor in signature.outputs],
+            "computes": str(self.expression) if self.expression else None,
+            "dtypes": [dtype.name for dtype in self.dtypes],
+        }
 
     @property
     def description(self) -> str:

@@ -30,13 +30,10 @@ def infer(
             f"kind {kind.name} takes no expression", "its computation is in its kernel"
         )
     tensors = tuple(map(parse_tensor, inputs)) or _usual_inputs(kind, expression, scalars)
-    numbers = tuple(map(parse_scalar, scalars or (() if inputs or expression else kind.scalars)))
-    if not kind.expression and len(numbers) != len(kind.scalars):
-        raise UsageError(
-            f"kind {kind.name} takes {', '.join(kind.scalars) or 'no numbers'}, not "
-            f"{', '.join(map(str, numbers)) or 'none'}",
-            "its computation is in its kernel; add them there",
-        )
+    usual = kind.scalars if not (kind.expression and (inputs or expression)) else ()
+    numbers = tuple(map(parse_scalar, scalars or usual))
+    if not kind.expression:
+        _check_fixed_numbers(kind, numbers)
     if kind.expression and expression is None:
         expression = read(_usual_expression(kind, tensors, numbers))
     if expression is not None:
@@ -45,6 +42,8 @@ def infer(
     results = tuple(parse_tensor(tensor, fixed_sizes=False) for tensor in outputs)
     signature = Signature(tensors, numbers, results or _usual_outputs(kind, tensors))
     _check_names(kind, signature)
+    if kind.scalars and not kind.expression:
+        _check_any_sizes(kind, signature)
     if isinstance(expression, Score):
         expression = replace(expression, scalars=numbers)
         expression.check()
@@ -104,6 +103,26 @@ def _usual_expression(kind: Kind, tensors: Sequence[Tensor], scalars: Sequence[S
 
 def _names(tensors: Iterable[Tensor], scalars: Iterable[Scalar]) -> list[str]:
     return [*(tensor.name for tensor in tensors), *(scalar.name for scalar in scalars)]
+
+
+def _check_fixed_numbers(kind: Kind, numbers: Sequence[Scalar]) -> None:
+    """Refuse other numbers than those of a kernel that is written already; their defaults are free."""
+    own = {(scalar.name, scalar.type) for scalar in map(parse_scalar, kind.scalars)}
+    if {(scalar.name, scalar.type) for scalar in numbers} != own:
+        raise UsageError(
+            f"kind {kind.name} takes {', '.join(kind.scalars) or 'no numbers'}, not "
+            f"{', '.join(map(str, numbers)) or 'none'}",
+            "its computation is in its kernel; add them there",
+        )
+
+
+def _check_any_sizes(kind: Kind, signature: Signature) -> None:
+    """Refuse fixed sizes: such a kernel has its sizes from the tensors and numbers of a call."""
+    for axis in (axis for axis in signature.axes if axis.size is not None):
+        raise UsageError(
+            f"axis {axis.name} has the size {axis.size}, and kind {kind.name} takes any",
+            f"leave its size out: {axis.name}; cases() in bench.py says which sizes matter",
+        )
 
 
 def _check_names(kind: Kind, signature: Signature) -> None:

@@ -278,7 +278,8 @@ _RESERVED_FAMILIES = frozenset(
         "cmake",
     )
 )
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
+_SNAKE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 
 
 def check_op(name: str, others: Iterable[str] = ()) -> str:
@@ -341,6 +342,9 @@ def title(name: str) -> str:
 
 
 def snake(name: str) -> str:
+    """`rope_scale` of RopeScale or rope-scale; what is written so already stays as it is."""
+    if _SNAKE.fullmatch(name):
+        return name
     return "_".join(word.lower() for word in _WORDS.findall(name))
 
 

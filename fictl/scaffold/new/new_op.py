@@ -15,6 +15,7 @@ from fictl.scaffold.kinds.match import match
 from fictl.scaffold.kinds.polish import polish
 from fictl.scaffold.kinds.render import render
 from fictl.scaffold.new.draft import Draft
+from fictl.scaffold.new.guess import guessed_functions, guessed_numbers
 from fictl.scaffold.new.infer import infer
 from fictl.scaffold.new.names import check_family, check_op
 from fictl.scaffold.new.request import NewOpRequest
@@ -39,7 +40,8 @@ def draft(
     if request.definition:
         return _of_definition(project, request, there)
     check_op(request.name, there)
-    read = read or _read_reference(request)
+    _check_words(project, request)
+    read = read or _read_reference(project, request)
     if request.kernel:
         return _around_kernel(project, request, read)
     kind = request.kind or (read.kind if read and not request.expression else "")
@@ -63,12 +65,67 @@ def texts_of(new_op: Draft) -> dict[str, str]:
     return render(new_op.kind.files(), new_op.context)
 
 
-def _read_reference(request: NewOpRequest) -> ReadReference | None:
+def _check_words(project: Project, request: NewOpRequest) -> None:
+    """Refuse what is wrong by itself, before a reference is called and something else is asked for."""
+    for word in request.dtypes.replace(",", " ").split():
+        parse_dtype(word)
+    if request.archs:
+        ArchRule.parse(request.archs)
+    if request.family:
+        check_family(request.family)
+    if request.kernel:
+        _refuse_kind(request)
+    elif request.grid or request.block:
+        raise UsageError(
+            "--grid and --block say how a kernel is launched, and --kernel names none",
+            "a kind knows how to launch its kernel",
+        )
+    elif request.kind:
+        _refuse_reference(request.reference, find_kind(request.kind, project.templates))
+
+
+def _refuse_reference(reference: str, kind: Kind) -> None:
+    if reference and kind.scalars and not kind.expression:
+        raise UsageError(
+            f"kind {kind.name} has no use for {reference}: its kernel comes with a reference",
+            "leave it out, and edit trace.py where yours differs",
+        )
+    if reference and kind.expression == "score":
+        raise UsageError(
+            f"kind {kind.name} has no use for {reference}: its reference is the attention "
+            "around an expression",
+            'leave --from out, and say the mask or the logit with --expr "…"',
+        )
+
+
+def _refuse_kind(request: NewOpRequest) -> None:
+    if request.kind:
+        raise UsageError(
+            f"--kind {request.kind} writes a kernel, --kernel wraps an existing one",
+            "leave one of them out",
+        )
+
+
+def _read_reference(project: Project, request: NewOpRequest) -> ReadReference | None:
+    sizes: tuple[str, ...] = ()
+    if request.kernel:
+        from fictl.scaffold.new.brought import checked_kernel
+
+        sizes = tuple(parameter.name for parameter in checked_kernel(request).of("int"))
     if not request.reference:
         return None
     from fictl.scaffold.new.reference import read_reference
 
-    return read_reference(request.reference, request.example, request.inputs, request.outputs)
+    kind = find_kind(request.kind, project.templates) if request.kind else None
+    says_kernel = bool(request.kernel or request.expression)
+    return read_reference(
+        request.reference,
+        request.example,
+        request.inputs,
+        request.outputs,
+        needs_kernel=not says_kernel and (kind is None or bool(kind.expression)),
+        sizes=sizes,
+    )
 
 
 def _of_definition(project: Project, request: NewOpRequest, there: list[str]) -> Draft:
@@ -80,6 +137,8 @@ def _of_definition(project: Project, request: NewOpRequest, there: list[str]) ->
         "--from": request.reference,
         "--kernel": request.kernel,
         "--example": request.example,
+        "--grid": request.grid,
+        "--block": request.block,
     }
     beside = [flag for flag, value in given.items() if value]
     if beside:
@@ -105,11 +164,6 @@ def _of_definition(project: Project, request: NewOpRequest, there: list[str]) ->
 def _around_kernel(project: Project, request: NewOpRequest, read: ReadReference | None) -> Draft:
     from fictl.scaffold.new.brought.draft import KIND, brought_draft
 
-    if request.kind:
-        raise UsageError(
-            f"--kind {request.kind} writes a kernel, --kernel wraps an existing one",
-            "leave one of them out",
-        )
     return brought_draft(project, request, read, find_part(KIND))
 
 
@@ -138,18 +192,13 @@ def _of_kind(
 ) -> Draft:
     family = check_family(request.family or kind.family)
     dtypes = _dtypes(request.dtypes or kind.dtypes, kind)
-    if read and kind.expression == "score":
-        raise UsageError(
-            f"kind {kind.name} has no use for {request.reference}: its reference is the attention "
-            "around an expression",
-            'leave --from out, and say the mask or the logit with --expr "…"',
-        )
+    if read:
+        _refuse_reference(request.reference or request.definition, kind)
     text = request.expression or (read.expression if read and kind.expression else "") or ""
     if read and kind.expression and not text:
-        raise UsageError(
-            f"{request.reference} has no translation into a kernel: {read.why_not}",
-            'say what the kernel computes with --expr "…", or bring it along with --kernel',
-        )
+        from fictl.scaffold.new.reference import untranslated
+
+        raise untranslated(request.reference, read.why_not)
     signature, expression = infer(
         kind,
         request.inputs or (read.inputs if read else ()),
@@ -171,6 +220,11 @@ def _of_kind(
         expression,
         read.reference if read else None,
         request.doc or (read.doc if read else ""),
+        guesses=(
+            *(read.guesses if read else ()),
+            *guessed_numbers(kind, request, signature),
+            *guessed_functions(request),
+        ),
         read=read,
     )
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class NewOpRequest:
     """Empty is not said. `reference` is `file.py:function`, `example` a call of it; `kernel` is
-    `file.cu:entry`; `definition` is a file.
+    `file.cu:entry`; `definition` is a file;
+    `grid` and `block` are sizes over the op's axes.
     """
 
     name: str
@@ -25,6 +26,8 @@ class NewOpRequest:
     kernel: str = ""
     doc: str = ""
     definition: str = ""
+    grid: str = ""
+    block: str = ""
 
     @property
     def says_nothing(self) -> bool:

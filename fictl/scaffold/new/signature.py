@@ -44,6 +44,10 @@ class Tensor:
     def axis_names(self) -> tuple[str, ...]:
         return tuple(axis.name for axis in self.axes)
 
+    def to_dict(self) -> dict[str, object]:
+        axes = [{"name": a.name, "size": a.size, "computed": a.text or None} for a in self.axes]
+        return {"name": self.name, "axes": axes, "dtype": self.dtype or None}
+
     def __str__(self) -> str:
         dtype = f":{parse_dtype(self.dtype).short}" if self.dtype else ""
         return f"{self.name}:{','.join(self.axis_names)}{dtype}"
@@ -56,6 +60,9 @@ class Scalar:
     name: str
     type: str = "float"
     default: float | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        return {"name": self.name, "type": self.type, "default": self.default}
 
     @property
     def value(self) -> float | int | bool:

@@ -14,6 +14,7 @@ from fictl.paths import data_root, real
 from fictl.project import Project
 from fictl.project.config import OWN_FILE, SHARED_FILE, Config
 from fictl.scaffold.kinds.render import render
+from fictl.scaffold.new.guess import Guess
 from fictl.scaffold.new.names import check_project, snake
 from fictl.scaffold.plan.plan import Plan
 from fictl.scaffold.project.existing_build import advice, build_file, is_packaged, with_table
@@ -22,7 +23,9 @@ from fictl.scaffold.project.existing_build import advice, build_file, is_package
 _NOTES = {
     OWN_FILE: "the name, and what is built without a GPU",
     SHARED_FILE: "pip install -e .",
+    "setup.py": "type checkers see it after pip install -e .",
     "{{ name }}/__init__.py": "import {name}; {name}.ops",
+    "{{ name }}/py.typed": "it has types",
     "{{ kernels }}/README.md": "what an op is made of",
     "README.md": "how to go on",
     "AGENTS.md": "where coding agents find their instructions",
@@ -32,15 +35,18 @@ _NOTES = {
     ".gitignore": "what is made, not written",
 }
 # A repository that is packaged its own way goes on being packaged that way.
-_PACKAGING = (SHARED_FILE, "{{ name }}/__init__.py")
+_PACKAGING = (SHARED_FILE, "setup.py", "{{ name }}/__init__.py", "{{ name }}/py.typed")
 
 
 @dataclass(frozen=True)
 class InitPlan(Plan):
-    """Plan of the project `name`; `advice` is what its owner has to do, because fictl does not."""
+    """Plan of the project `name`; `advice` is what its owner has to do, because fictl does not;
+    `guesses` say where the name is not as it was typed.
+    """
 
     name: str = ""
     advice: tuple[str, ...] = ()
+    guesses: tuple[Guess, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,8 @@ def plan_init(folder: Path, name: str = "", archs: str = "", overwrite: bool = F
         _refuse_in_the_way(path)
     files = {path: text for path, text, _ in written}
     notes = {path: note for path, _, note in written}
-    return InitPlan(root, files, notes, config.name, advice(root, config))
+    renamed = () if place.is_project or name else _renamed(root, config.name)
+    return InitPlan(root, files, notes, config.name, advice(root, config), renamed)
 
 
 def _place(root: Path, name: str, archs: str) -> _Place:
@@ -121,6 +128,14 @@ def _folder_name(root: Path) -> str:
         return check_project(snake(root.name) or root.name)
     except UsageError as error:
         raise UsageError(error.message, "say another one: --name my_kernels") from None
+
+
+def _renamed(root: Path, name: str) -> tuple[Guess, ...]:
+    if name == root.name:
+        return ()
+    why = f"{root.name} is taken" if name == f"{root.name}_kernels" else f"not {root.name}"
+    text = f"the package is called {name}, {why}: import {name}; for another name"
+    return (Guess((name,), text, "--name NAME"),)
 
 
 def _taken(root: Path, name: str) -> str:

@@ -22,6 +22,8 @@ STRANGER = "unknown key"
 class Untrusted(FictlError):
     """A snapshot that nobody vouches for whom the user trusts."""
 
+    code = "untrusted"
+
 
 @dataclass(frozen=True)
 class Signed:

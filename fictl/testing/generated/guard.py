@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fictl import settings
-from fictl.case.poison import POISON_BYTE, bytes_of_elements
+from fictl.case.poison import POISON_BYTE, bytes_of_elements, fill_unwritten
 from fictl.testing.generated.layout import MemoryLayout
 
 if TYPE_CHECKING:
@@ -18,11 +18,18 @@ _CANARY = 0xA5
 _MARGIN = 4096
 
 
+def beside_poison(tensor: torch.Tensor) -> torch.Tensor:
+    """Copy a tensor, contiguous, to memory with NaN (-1 in integers) on both sides of it, which a
+    kernel that reads too far then has in its results.
+    """
+    return Guarded.of("", tensor, MemoryLayout.CONTIGUOUS, written=False).tensor
+
+
 class Guarded:
     """A tensor inside memory whose every byte is known.
 
-    The bytes around an input are poison, and so are those inside an output. A bare tensor
-    (FICTL_BARE_TENSORS) has no bytes around it and is not filled: compute-sanitizer then detects
+    The bytes around an input are poison; an output is filled with what tells later that it was
+    never written. A bare tensor (FICTL_BARE_TENSORS) has no bytes around it and is not filled: compute-sanitizer then detects
     accesses beyond its end, and reads of elements that were never written.
     """
 
@@ -50,7 +57,7 @@ class Guarded:
         self._bytes = bytes_of_elements(self.tensor)
         if not self._bare:
             self._memory.fill_(self._beside)
-            self._bytes.fill_(POISON_BYTE)
+            fill_unwritten(self.tensor)
 
     @classmethod
     def of(cls, name: str, value: torch.Tensor, layout: MemoryLayout, written: bool) -> Guarded:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from fictl.emu.report import Report
 from fictl.op.ffi.emulated import listen
+from fictl.testing.hooks.record import name
 
 
 class Defects:
@@ -20,8 +23,9 @@ class Defects:
         self._test = ""
         listen(self._write)
 
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self._test = nodeid
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        self._test = name(item)
 
     def _write(self, op: str, reports: list[Report]) -> None:
         with self._path.open("a", encoding="utf-8") as file:

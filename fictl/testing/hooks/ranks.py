@@ -80,9 +80,8 @@ def explained(item: pytest.Item, error: BaseException) -> BaseException | None:
     if verdict is None:
         return None
     _end_early(item)
-    failure = pytest.fail.Exception(verdict.text)
-    failure.__cause__ = error
-    return failure.with_traceback(error.__traceback__)
+    # Why without its cause: that is a page of what the transport saw.
+    return pytest.fail.Exception(verdict.text).with_traceback(error.__traceback__)
 
 
 def _meet(store: Any, here: Rank, witness: Witness) -> None:

@@ -14,8 +14,9 @@ import pytest
 
 from fictl import settings
 from fictl.case.device_fault import device_fault, is_out_of_memory
+from fictl.report.cause import causes
 from fictl.report.outcome import FAILED, OUT_OF_MEMORY, PASSED, SKIPPED, TestOutcome
-from fictl.testing.hooks import schedules
+from fictl.testing.hooks import last_failed, schedules
 from fictl.testing.runner.journal import Journal, JournalWriter
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _KEYWORD = re.compile(r"[\w:+\-.\[\]\\/]+")
 
 
+# pytest leaves this file out of a test's id: it is outside of the root folder.
+_GENERATED = "contract.py"
 # The name of the plugin, for other parts of it.
 RECORDER = "fictl-outcomes"
 
@@ -36,6 +39,7 @@ class OutcomeRecorder:
     """
 
     def __init__(self, path: Path, suites: list[OpSuite], part: str) -> None:
+        self._path = path
         self._done = Journal(path)
         self._done.read()
         self._writer = JournalWriter(path, int(settings.RANK.get() or 0))
@@ -43,12 +47,15 @@ class OutcomeRecorder:
         self._part = part
         self._outcomes: dict[str, TestOutcome] = {}
         self._texts: dict[str, list[str]] = {}
+        self._failed: list[TestOutcome] = []
         # Set where this process cannot run the rest of the tests.
         self.has_more = False
 
     def began(self, config: pytest.Config) -> None:
-        with suppress(PermissionError):  # The leader of a session leads a group already.
-            os.setpgrp()  # So that whoever kills this group kills its children, too.
+        last_failed.search_all_files(config)
+        if not config.getoption("--fictl-attached"):  # Another group may not read the terminal.
+            with suppress(PermissionError):  # The leader of a session leads a group already.
+                os.setpgrp()  # So that whoever kills this group kills its children, too.
         emulated = settings.DEVICE.get() == "emu"
         orders = [*map(str, schedules.schedules(config))] if emulated else []
         self._writer.began(settings.DEVICE.get(), orders)
@@ -65,7 +72,9 @@ class OutcomeRecorder:
         wanted = [i for i in items[first::step] if name(i) not in self._done.outcomes]
         config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
         items[:] = wanted
-        self._writer.collected(len(items))
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._writer.collected(len(session.items))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed or (report.skipped and isinstance(report.longrepr, tuple)):
@@ -108,12 +117,40 @@ class OutcomeRecorder:
 
     def pytest_runtest_logfinish(self, nodeid: str, location: tuple[str, int | None, str]) -> None:
         test = _name(nodeid, location)
-        self._writer.finished(self._outcomes.pop(test), "\n".join(self._texts.pop(test, ())))
+        outcome = self._outcomes.pop(test)
+        if outcome.outcome == FAILED:
+            self._failed.append(outcome)
+        self._writer.finished(outcome, "\n".join(self._texts.pop(test, ())))
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self) -> None:
-        if not self.has_more:
-            self._writer.ended()
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.has_more:
+            return
+        journal = Journal(self._path)
+        journal.read()
+        failed = [*filter(None, map(_failed_id, journal.outcomes.values()))]
+        if failed:
+            last_failed.keep(session.config, failed)
+        self._writer.ended()
+
+    def pytest_unconfigure(self) -> None:
+        self._writer.printed()
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter
+    ) -> Generator[None, Any, None]:
+        """Print the first failure of each cause: the others differ in schedule, dtype or size."""
+        every = terminalreporter.stats.get("failed", [])
+        if not every:
+            yield
+            return
+        first = {cause.first.test for cause in causes(self._failed)}
+        terminalreporter.stats["failed"] = [
+            report for report in every if _name(report.nodeid, report.location) in first
+        ]
+        yield
+        terminalreporter.stats["failed"] = every
 
     def _command(self, item: pytest.Item) -> str:
         """Command that runs only this test of an op, on this device and with this schedule."""
@@ -129,13 +166,21 @@ class OutcomeRecorder:
         gpus = item.config.getoption("--fictl-gpus")
         words += ["--gpus", str(gpus)] if gpus else []
         case = given.get("fictl_case")
-        return shlex.join([*words, *(["--case", str(case)] if case else ["-k", _keyword(item)])])
+        if case is not None:
+            return shlex.join([*words, "--case", str(case)])
+        seed = [] if "fictl_spec" in given else ["--seed", str(item.config.option.fictl_seed)]
+        return shlex.join([*words, *seed, "-k", _keyword(item)])
 
     def _op(self, item: pytest.Item, given: dict[str, Any]) -> str:
         suite = given.get("fictl_suite")
-        own = (suite for suite in self._suites if suite.folder.test == item.path)
+        own = (suite for suite in self._suites if suite.folder.is_test(item.path))
         suite = suite or next(own, None)
         return suite.name if suite else ""
+
+
+def _failed_id(outcome: TestOutcome) -> str:
+    """Id of a failed test as pytest has it; '' for others."""
+    return outcome.test.removeprefix(_GENERATED) if outcome.outcome == FAILED else ""
 
 
 def name(item: pytest.Item) -> str:

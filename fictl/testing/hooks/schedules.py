@@ -9,6 +9,7 @@ import pytest
 
 from fictl import settings
 from fictl.testing.generated.seed import seed_of, session_seed
+from fictl.testing.hooks import last_failed
 
 if TYPE_CHECKING:
     from fictl.emu.schedule import Schedule
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
 def configure(config: pytest.Config) -> None:
     """Set one seed for all processes of a run: xdist requires the same tests in each.
 
-    A generated test that is named has its seed in the name, which also gives the same schedule.
+    A generated test that is named has its seed in the name, which also gives the same schedule;
+    --lf has that of the run that failed.
     """
     option = config.option
-    named = seed_of(option.fictl_case)
-    if named is not None:
-        option.fictl_seed = named
+    named, last = seed_of(option.fictl_case), last_failed.seed(config)
+    if named is not None or last is not None:
+        option.fictl_seed = last if named is None else named
     elif option.fictl_seed is None:
         option.fictl_seed = session_seed(getattr(config, "workerinput", {}).get("testrunuid"))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fictl.project_file import project_folder
+from fictl.project_file import is_our_checkout, project_folder
 
 _BEGUN = pytest.StashKey["dict[Path, str]"]()
 _FIXTURES = pytest.StashKey["set[pytest.Collector]"]()
@@ -21,6 +21,13 @@ _PLUGIN = "fictl.testing.hooks.fixtures"
 
 def is_ours(item: pytest.Item | pytest.Collector) -> bool:
     return bool(item.config.getoption("--fictl-op")) or _home(item) is not None
+
+
+def is_users(item: pytest.Item) -> bool:
+    """True for a test of an op, whoever runs it; false for the tests of fictl itself."""
+    home = _home(item)
+    named = bool(item.config.getoption("--fictl-op"))
+    return named or (home is not None and not is_our_checkout(home))
 
 
 def is_whole(config: pytest.Config, options: Any) -> bool:
@@ -96,14 +103,18 @@ def _prepare(config: pytest.Config) -> None:
         return
     config.stash[_PREPARED] = True
     from fictl.testing.hooks import schedules
+    from fictl.testing.hooks.bare import BareRun
     from fictl.testing.hooks.markers import MARKERS
     from fictl.testing.hooks.memory import UsedUpMemory
+    from fictl.testing.hooks.seeding import Seeding
 
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     schedules.configure(config)
+    config.pluginmanager.register(Seeding(config.option.fictl_seed, is_ours))
     if not config.getoption("--fictl-journal"):  # `fictl test` has an outcome of its own for it.
         config.pluginmanager.register(UsedUpMemory(is_ours))
+        config.pluginmanager.register(BareRun(config))
 
 
 def _give_fixtures_below(collector: pytest.Collector) -> None:

@@ -38,6 +38,10 @@ class JournalWriter:
         """Record why the running test does not end; the process ends next."""
         self._write(verdict=verdict)
 
+    def printed(self) -> None:
+        """Record that pytest has printed the reports of all failures."""
+        self._write(printed=True)
+
     def ended(self) -> None:
         """Record that every test has run."""
         self._write(ended=True)
@@ -51,7 +55,7 @@ class Journal:
     """Contents of the file, read as it grows; `begin` forgets the process, not the outcomes.
 
     running: test of each rank that has not ended; it counts as failed if the process ends.
-    unsaid: reports of failures that the process has not printed yet.
+    unsaid: reports of failures that a process has not printed yet, by its rank and by test.
     verdict: which rank kept another waiting, if that ended the process; by the rank that waited.
     """
 
@@ -62,7 +66,7 @@ class Journal:
     schedules: tuple[str, ...] = ()
     processes: dict[int, int] = field(default_factory=dict)
     running: dict[int, TestOutcome] = field(default_factory=dict)
-    unsaid: list[str] = field(default_factory=list)
+    unsaid: dict[int, dict[str, str]] = field(default_factory=dict)
     ranks_ended: set[int] = field(default_factory=set)
     verdict: tuple[int, str] | None = None
     _offset: int = 0
@@ -72,7 +76,7 @@ class Journal:
         return bool(self.processes) and self.ranks_ended == set(self.processes)
 
     def begin(self) -> None:
-        self.processes, self.running, self.unsaid, self.ranks_ended = {}, {}, [], set()
+        self.processes, self.running, self.unsaid, self.ranks_ended = {}, {}, {}, set()
         self.verdict = None
 
     def read(self) -> bool:
@@ -101,8 +105,11 @@ class Journal:
             self.verdict = self.verdict or (rank, event["verdict"])
         elif "ended" in event:
             self.ranks_ended.add(rank)
+        elif "printed" in event:
+            self.unsaid.pop(rank, None)
         else:
-            self.unsaid += filter(None, [event.pop("text")])
-            outcome = TestOutcome(**event)
+            text, outcome = event.pop("text"), TestOutcome(**event)
+            if text:
+                self.unsaid.setdefault(rank, {})[outcome.test] = text
             self.running.pop(rank, None)
             self.outcomes[outcome.test] = outcome.worse(self.outcomes.get(outcome.test))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from fictl.errors import UsageError
 from fictl.project import OpFolder, require_trusted
@@ -26,6 +27,9 @@ def run_tests(
     slots: Sequence[TestSlot] = (),
     ranks: int = 1,
     launcher: Sequence[str] = (),
+    seed: int | None = None,
+    cache: Path | None = None,
+    is_attached: bool = False,
     told: Told = lambda journal: None,
 ) -> TestReport:
     """Run the tests and return their outcomes.
@@ -34,6 +38,8 @@ def run_tests(
     variables: environment variables for pytest.
     timeout: seconds for one test.
     launcher: command of a tool that runs pytest; its output comes between pytest's lines.
+    seed: of all random inputs; another one in every run if it is None.
+    cache, is_attached: see TestGroup.
 
     A test that ends its process, by a wild pointer or an endless loop, fails; the others continue
     in a new process.
@@ -42,8 +48,11 @@ def run_tests(
         require_trusted(project)  # Before pytest runs its conftest.py.
     start = time.monotonic()
     # Why here: all processes of a run must have the same tests.
-    arguments = [f"--fictl-seed={session_seed()}", *pytest_arguments]
-    whole = TestGroup(folders, arguments, variables or {}, timeout, ranks, launcher)
+    seed = session_seed() if seed is None else seed
+    arguments = [f"--fictl-seed={seed}", *pytest_arguments]
+    whole = TestGroup(
+        folders, arguments, variables or {}, timeout, ranks, launcher, cache, is_attached
+    )
     reports = spread(whole, slots, say, told) if slots else [whole.run(say, told)]
     report = merge(reports, time.monotonic() - start)
     if not report.tests:

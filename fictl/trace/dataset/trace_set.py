@@ -64,6 +64,9 @@ class TraceSet:
     def get_solution(self, name: str) -> Solution | None:
         return self._solutions[name][0] if name in self._solutions else None
 
+    def solution_file(self, name: str) -> Path | None:
+        return self._solutions[name][1] if name in self._solutions else None
+
     def workloads(self, definition: str | None = None) -> Iterator[Trace]:
         """Yield workloads of one definition, or of all, in the order of the files."""
         for path, name in self._workload_files(definition):

@@ -45,6 +45,8 @@ class Problem:
 class NotReadable(UsageError):
     """An invalid document, with all its problems."""
 
+    code = "unreadable"
+
     def __init__(self, problems: list[Problem], hint: str = "") -> None:
         more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
         super().__init__(f"{problems[0]}{more}", hint)
@@ -56,6 +58,8 @@ class NotReadable(UsageError):
 
 class NotThere(NotReadable, MissingFile):
     """A document whose file does not exist."""
+
+    code = "missing-file"
 
 
 def read_document(model: type[Model], path: Path, largest: int, hint: str = "") -> Model:

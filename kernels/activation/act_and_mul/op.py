@@ -49,7 +49,7 @@ def gelu_tanh_and_mul(
 def gelu_and_mul(
     input: torch.Tensor, out: torch.Tensor | None = None, enable_pdl: bool | None = None
 ) -> torch.Tensor:
-    """Compute gelu(input[..., :hidden]) * input[..., hidden:], rounded once from fp32.
+    """Compute gelu(input[..., :hidden]) * input[..., hidden:], gelu by the error function.
 
     input: (..., 2 * hidden); last dimension contiguous, all rows at one stride.
     out: (..., hidden), all rows at one stride; may be input[..., :hidden] or input[..., hidden:].

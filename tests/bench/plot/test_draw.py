@@ -11,13 +11,14 @@ from fictl.bench.plot.draw import draw
 from fictl.bench.result import BenchReport
 from fictl.bench.row import WRONG, Row
 from fictl.errors import SetupError, UsageError
+from fictl.project import OpFolder
 
 Make = Callable[..., BenchReport]
 
 
 def words(path: Path) -> list[str]:
     found = ET.parse(path).iter("{http://www.w3.org/2000/svg}text")
-    return ["".join(each.itertext()) for each in found]
+    return [(each.text or "") + "".join(inner.tail or "" for inner in each) for each in found]
 
 
 def swept(make_row: Callable[..., Row], *sides: str) -> list[Row]:
@@ -56,10 +57,54 @@ def test_a_roofline_needs_operations_and_ceilings(
     assert "right · NVIDIA H200  roofline" not in without
 
 
-def test_a_page_has_the_picture_and_the_warnings(make_report: Make, tmp_path: Path) -> None:
-    text = draw(make_report(warnings=("a < b",)), tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "<svg" in text
+def test_bars_have_one_scale_intervals_and_the_sides_that_were_refused(
+    make_report: Make, make_row: Callable[..., Row], tmp_path: Path
+) -> None:
+    rows = [
+        make_row(samples=(5e-6,) * 8),
+        make_row(case="right-128-float32", samples=(1e-5,) * 8),
+        make_row(side="torch", is_baseline=True).refused(WRONG, "y: 3 of 4 elements differ"),
+    ]
+    path = draw(make_report(*rows, ceilings=None), tmp_path / "r.svg")
+    assert "torch ✗ wrong: y: 3 of 4 elements differ" in words(path)
+    marks = [*ET.parse(path).getroot()]
+    widths = [float(each.attrib["width"]) for each in marks if each.tag.endswith("rect")][1:]
+    assert widths[1] == pytest.approx(2 * widths[0], abs=0.2)
+    assert sum(each.tag.endswith("polyline") for each in marks) == 2  # An interval each.
+    tips = [title.text for title in ET.parse(path).iter("{http://www.w3.org/2000/svg}title")]
+    assert any("95 %: 5 to 5 us" in str(tip) for tip in tips)
+
+
+def test_a_sweep_names_the_sides_that_were_refused(
+    make_report: Make, make_row: Callable[..., Row], tmp_path: Path
+) -> None:
+    rows = swept(make_row, "fictl", "torch")
+    rows[-1] = rows[-1].refused(WRONG, "differs")
+    assert "torch ✗ 1 of 3" in words(draw(make_report(*rows, ceilings=None), tmp_path / "r.svg"))
+
+
+def test_a_page_has_every_row_the_pictures_and_the_warnings(
+    make_report: Make, make_row: Callable[..., Row], tmp_path: Path
+) -> None:
+    refused = make_row(side="torch <2>", is_baseline=True).refused(WRONG, "<b> differs")
+    report = make_report(make_row(), refused, warnings=("a < b",))
+    text = draw(report, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert 'class="picture"' in text  # The roofline.
     assert "<p>a &lt; b</p>" in text
+    assert text.count("<tr data-") == 2
+    assert "✗ wrong" in text
+    assert "&lt;b&gt; differs" in text
+    assert "<b>" not in text
+
+
+def test_a_page_beside_its_project_links_to_the_ops(
+    make_report: Make, hostile: OpFolder, tmp_path: Path
+) -> None:
+    beside = hostile.project.root / "report.html"
+    text = draw(make_report(), beside, [hostile]).read_text(encoding="utf-8")
+    assert '<a href="kernels/doubling/doubling/">hostile/doubling/doubling</a>' in text
+    text = draw(make_report(), tmp_path / "far" / "r.html", [hostile]).read_text(encoding="utf-8")
+    assert "<a " not in text
 
 
 def test_png_without_matplotlib_names_the_way_out(

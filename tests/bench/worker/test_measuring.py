@@ -7,9 +7,10 @@ import pytest
 
 from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
-from fictl.bench.row import FAILED, SKIPPED, TIMED, WRONG, Row
+from fictl.bench.row import EMULATED, FAILED, SKIPPED, WRONG, Row
 from fictl.bench.worker.measuring import Place, measure_case
 from fictl.bench.worker.op_worker import of_folder
+from fictl.bench.worker.sides import baseline
 from fictl.project import OpFolder
 from fictl.timing.timer import TooShort
 
@@ -18,7 +19,7 @@ Measure = Callable[..., list[Row]]
 
 def test_what_is_right_is_timed_and_checked(measure: Measure) -> None:
     (row,) = measure("right")
-    assert (row.status, row.checked, len(row.samples), row.timer) == (TIMED, True, 12, "host")
+    assert (row.status, row.checked, len(row.samples), row.timer) == (EMULATED, True, 12, "host")
     assert (row.bytes, row.flops) == (512, 64)
 
 
@@ -69,7 +70,7 @@ def test_what_stops_working_while_it_is_timed_is_caught(measure: Measure) -> Non
 
 def test_what_changes_its_input_is_checked_by_a_call_on_new_ones(measure: Measure) -> None:
     (row,) = measure("inplace")
-    assert (row.status, row.checked, row.bytes) == (TIMED, True, 512)
+    assert (row.status, row.checked, row.bytes) == (EMULATED, True, 512)
 
 
 def test_the_plan_of_a_class_has_a_row_of_its_own(measure: Measure) -> None:
@@ -85,9 +86,21 @@ def test_baselines_share_the_rounds_of_the_op(measure: Measure) -> None:
     assert len(ours.samples) == len(torch.samples) == len(prepared.samples)
 
 
+def test_a_baseline_that_rounds_more_than_the_op_may_is_timed_with_a_mark(
+    hostile: OpFolder,
+) -> None:
+    options = BenchOptions(case="-64", rounds=3)
+    ((subject, case, (own,)),) = of_folder(hostile, ["right"], options)
+    rounding = baseline("torch", lambda input: input * (2 + 3e-5))
+    place = Place("cpu", {}, BenchObserver())
+    ours, torch = measure_case(subject, case, [own, rounding], options, place)
+    assert (ours.off, torch.status, len(torch.samples)) == (0, EMULATED, 3)
+    assert 1 < torch.off < 3
+
+
 def test_a_baseline_that_is_wrong_is_not_timed_and_the_op_is(measure: Measure) -> None:
     ours, tripled = measure("right", baselines=("tripled",))
-    assert (ours.status, tripled.status, tripled.samples) == (TIMED, WRONG, ())
+    assert (ours.status, tripled.status, tripled.samples) == (EMULATED, WRONG, ())
 
 
 def test_a_baseline_that_is_not_installed_is_skipped(measure: Measure) -> None:
@@ -98,7 +111,7 @@ def test_a_baseline_that_is_not_installed_is_skipped(measure: Measure) -> None:
 
 def test_a_baseline_that_raises_has_failed(measure: Measure) -> None:
     rows = measure("Planned", baselines=("tripled",))
-    assert [row.status for row in rows] == [TIMED, TIMED, FAILED]
+    assert [row.status for row in rows] == [EMULATED, EMULATED, FAILED]
     assert rows[-1].note.startswith("TypeError: ")
 
 

@@ -7,7 +7,7 @@ import pytest
 from fictl.bench.bench_ops import bench
 from fictl.bench.options import BenchOptions
 from fictl.bench.result import BenchReport
-from fictl.bench.row import FAILED, TIMED, WRONG, Row
+from fictl.bench.row import EMULATED, FAILED, WRONG, Row
 from fictl.errors import UsageError
 
 pytestmark = pytest.mark.usefixtures("ranked")
@@ -23,10 +23,10 @@ def test_rows_of_what_two_ranks_do_together() -> None:
     rows = {(row.function, row.side): row for row in report.rows}
     statuses = {name: row.status for name, row in rows.items()}
     assert statuses == {
-        ("right", "fictl"): TIMED,
-        ("right", "torch"): TIMED,
+        ("right", "fictl"): EMULATED,
+        ("right", "torch"): EMULATED,
         ("right", "halved"): WRONG,
-        ("gathering", "fictl"): TIMED,
+        ("gathering", "fictl"): EMULATED,
         ("wrong", "fictl"): WRONG,
         ("unwritten", "fictl"): WRONG,
         ("failing", "fictl"): FAILED,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -99,6 +100,13 @@ def test_what_was_not_timed_is_marked_and_explained_once() -> None:
     assert said.count("✗ wrong") == 2
     assert "✗ 2 cases  peer: out: all differ" in said
     assert "- a  absent: no" in said
+
+
+def test_a_baseline_that_rounds_more_has_a_time_with_a_mark() -> None:
+    torch = row(82.1e-6, 1, side="torch", is_baseline=True, off=2.34)
+    said = shown(row(), torch, row(case="b"), replace(torch, case="b", off=3.21))
+    assert "x, off 2.3x)" in said
+    assert "≈ 2 cases  torch: off by up to 3.2x what the op's tests allow" in said
 
 
 def test_a_remark_of_all_sides_is_one_line() -> None:

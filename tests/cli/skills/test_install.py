@@ -78,3 +78,56 @@ def test_a_misspelt_skill_is_a_usage_error(fictl, repo: Path) -> None:
     answer = fictl("skills", "install", "prot-kernel")
     assert answer.code == 2
     assert "did you mean 'port-kernel'?" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("flag", "folder"),
+    [
+        ("--claude", ".claude/skills"),
+        ("--codex", ".agents/skills"),
+        ("--copilot", ".github/skills"),
+        ("--cursor", ".cursor/skills"),
+        ("--gemini", ".gemini/skills"),
+        ("--opencode", ".opencode/skills"),
+    ],
+)
+def test_an_agent_gets_them_where_it_looks(fictl, repo: Path, flag: str, folder: str) -> None:
+    data = fictl("skills", "install", "port-kernel", flag, "--dry-run", "--json").document["data"]
+    assert [file["path"] for file in data["files"]] == [f"{folder}/port-kernel/SKILL.md"]
+    assert not data["written"]
+    assert sorted(path.name for path in repo.iterdir()) == ["fictl.toml", "kernels"]
+
+
+def test_several_agents_get_them_each(fictl, repo: Path) -> None:
+    answer = fictl("skills", "install", "port-kernel", "--claude", "--gemini")
+    assert answer.out.splitlines()[-1] == "  2 files"
+    for folder in (".claude", ".gemini"):
+        assert (repo / folder / "skills/port-kernel/SKILL.md").is_file()
+
+
+def test_a_user_gets_them_for_every_project(fictl, repo: Path, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    assert fictl("skills", "install", "port-kernel", "--copilot", "--user").code == 0
+    assert (tmp_path / "home/.copilot/skills/port-kernel/SKILL.md").is_file()
+    assert fictl("skills", "install", "port-kernel", "--user").code == 0
+    assert (tmp_path / "home/.agents/skills/port-kernel/SKILL.md").is_file()
+    assert not (repo / ".agents").exists()
+
+
+@pytest.mark.parametrize("word", ["--claude", "--user"])
+@pytest.mark.parametrize("other", [("--target", "here"), ("--zip", "x.zip")])
+def test_a_target_of_its_own_goes_with_no_agent(fictl, repo: Path, word: str, other) -> None:
+    assert fictl("skills", "install", "port-kernel", word, *other).code == 2
+
+
+def test_a_folder_of_an_agent_that_leads_out_of_the_project_is_not_written(
+    fictl, repo: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (repo / ".claude").symlink_to(tmp_path / "elsewhere")
+    for words in (("--dry-run",), ()):
+        answer = fictl("skills", "install", "port-kernel", "--claude", *words)
+        assert answer.code == 2
+        assert ".claude" in answer.err
+    assert [*(tmp_path / "elsewhere").iterdir()] == []

@@ -268,6 +268,7 @@ def test_plans_may_come_from_the_host(device: str) -> None:
 
 
 @pytest.mark.needs_gpu
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")
 def test_nothing_waits_for_the_gpu(device: str) -> None:
     mask, matrix = Mask(10, device), Matrix(10, device, (16, 8), (4, 9), has_mask=True)
     tensors, others = mask.poisoned(), matrix.poisoned()

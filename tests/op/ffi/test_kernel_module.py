@@ -243,3 +243,24 @@ def test_a_function_runs_on_its_own_devices_and_not_on_those_of_its_file(
     else:
         kernel.bare("scale")
         assert spec.builds == 1
+
+
+def test_a_tensor_for_the_host_is_where_the_binding_wants_it(
+    spec: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its device is no reason to refuse the first call, nor to blame a call that is refused."""
+    binding = tmp_path / "binding.cpp"
+    text = "void scale(View workspace, Optional<View> host_list, Optional<View> rows) {}"
+    binding.write_text(f"{text}\nTVM_FFI_DLL_EXPORT_TYPED_FUNC(scale, scale);")
+    spec.sources = (binding,)
+    monkeypatch.setenv("FICTL_DEVICE", "cuda")
+    kernel = KernelModule(lambda: spec)  # type: ignore[arg-type, return-value]
+
+    def public(numbers: torch.Tensor | None, rows: torch.Tensor | None = None) -> Any:
+        return kernel.scale(None, numbers, rows)
+
+    assert public(torch.zeros(2)) == "scaled"
+    spec.builds, kernel = 0, KernelModule(lambda: spec)  # type: ignore[arg-type, return-value]
+    with pytest.raises(InvalidValue, match="argument 'rows' is on cpu"):
+        public(torch.zeros(2), torch.zeros(2))
+    assert spec.builds == 0

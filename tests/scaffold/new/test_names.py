@@ -76,7 +76,12 @@ def test_an_axis_may_have_a_name_that_an_argument_may_not() -> None:
 def test_titles_and_back() -> None:
     assert title("rope_scale") == "RopeScale"
     assert snake("RopeScale") == "rope_scale"
-    assert snake("RMSNorm2") == "rms_norm_2"
+    assert snake("RMSNorm2") == "rms_norm2"
+
+
+@pytest.mark.parametrize("name", ["fused3", "topk2", "conv2d", "my_op", "a1_b2"])
+def test_a_name_that_can_stay_stays(name: str) -> None:
+    assert snake(name) == name
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from fictl.case.poison import never_written
 from fictl.testing.generated.guard import Guarded
 from fictl.testing.generated.layout import MemoryLayout
 
@@ -58,9 +59,17 @@ def test_only_the_offset_breaks_the_alignment() -> None:
     assert [layout for layout in MemoryLayout if not aligned[layout]] == [MemoryLayout.OFFSET]
 
 
-def test_an_output_is_poisoned() -> None:
-    assert bool(output().tensor.isnan().all())
-    assert bool((Guarded("i", (3,), torch.int32, "cpu").tensor == -1).all())
+@pytest.mark.parametrize("dtype", [dtype for dtype in DTYPES if dtype is not torch.bool])
+def test_an_output_tells_what_was_never_written(dtype: torch.dtype) -> None:
+    out = Guarded("out", (3, 4), dtype, "cpu", written=True).tensor
+    assert bool(never_written(out).all())
+    out[1] = 1
+    assert never_written(out).sum(dim=1).tolist() == [4, 0, 4]
+
+
+def test_poison_beside_an_input_is_not_what_an_output_is_filled_with() -> None:
+    read_only = Guarded.of("x", torch.ones(3, 4), MemoryLayout.CONTIGUOUS, written=False)
+    assert not bool(never_written(beside(read_only, 12)).any())
 
 
 def test_what_is_beside_an_input_is_nan_and_beside_an_output_a_number() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -38,13 +40,25 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "defects.jsonl"
 
 
+def item(nodeid: str) -> Any:
+    """A test, as far as its name goes."""
+    return SimpleNamespace(nodeid=nodeid, location=("test_sum.py", 0, ""))
+
+
+def test_a_test_outside_of_the_root_has_its_file(path: Path) -> None:
+    defects = Defects(path)
+    defects.pytest_runtest_protocol(item("::test_sum[3]"))
+    emulated._tell("total", [TRAP])
+    assert lines(path)[0]["test"] == "test_sum.py::test_sum[3]"
+
+
 def lines(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def test_each_report_is_a_line_with_op_test_facts_and_words(path: Path) -> None:
     defects = Defects(path)
-    defects.pytest_runtest_logstart("test_sum.py::test_sum[3]")
+    defects.pytest_runtest_protocol(item("test_sum.py::test_sum[3]"))
     emulated._tell("total", [RACE, TRAP])
     race, trap = lines(path)
     assert race == {
@@ -59,9 +73,12 @@ def test_each_report_is_a_line_with_op_test_facts_and_words(path: Path) -> None:
 def test_lines_are_added_to_those_of_tests_before(path: Path) -> None:
     defects = Defects(path)
     for test in ("test_one", "test_two"):
-        defects.pytest_runtest_logstart(test)
+        defects.pytest_runtest_protocol(item(f"test_sum.py::{test}"))
         emulated._tell("total", [TRAP])
-    assert [line["test"] for line in lines(path)] == ["test_one", "test_two"]
+    assert [line["test"] for line in lines(path)] == [
+        "test_sum.py::test_one",
+        "test_sum.py::test_two",
+    ]
 
 
 def test_without_reports_there_is_no_file(path: Path) -> None:

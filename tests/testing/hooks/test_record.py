@@ -73,15 +73,15 @@ def test_a_part_is_every_so_many_tests(journal) -> None:
 @pytest.mark.parametrize(
     ("text", "command"),
     [
-        ("def test_own(): assert 0", "fictl test twice -k test_own"),
+        ("def test_own(): assert 0", "fictl test twice --seed 7 -k test_own"),
         (
             "@pytest.mark.parametrize('n', [1.5])\ndef test_own(n): assert 0",
-            "fictl test twice -k 'test_own[1.5]'",
+            "fictl test twice --seed 7 -k 'test_own[1.5]'",
         ),
         # What is no word of -k stays out.
         (
             "@pytest.mark.parametrize('n', ['a b=c'])\ndef test_own(n): assert 0",
-            "fictl test twice -k test_own",
+            "fictl test twice --seed 7 -k test_own",
         ),
     ],
 )
@@ -110,7 +110,7 @@ def _command_of(own: Path, tmp_path: Path, project: Path) -> str:
 
     path = tmp_path / "journal"
     argv = [sys.executable, "-m", "pytest", "-p", "fictl.testing.plugin", "--fictl-op=twice"]
-    more = ["-p", "no:cacheprovider", f"--fictl-journal={path}", str(own)]
+    more = ["-p", "no:cacheprovider", f"--fictl-journal={path}", "--fictl-seed=7", str(own)]
     subprocess.run([*argv, *more], cwd=project, capture_output=True)
     made = Journal(path)
     made.read()

@@ -52,11 +52,11 @@ def test_the_contract_and_the_ops_own_tests_run(folders, said) -> None:
 
 
 def test_a_test_that_fails_is_named_with_what_it_said_and_what_repeats_it(own, said) -> None:
-    report = own("def test_wrong(): assert 1 == 2\n")
+    report = own("def test_wrong(): assert 1 == 2\n", seed=7)
     (failed,) = report.failed
     assert failed.test == "tests/kernels/elementwise/test_twice.py::test_wrong"
     assert failed.reason == "assert 1 == 2"
-    assert failed.command == "fictl test twice -k test_wrong"
+    assert failed.command == "fictl test twice --seed 7 -k test_wrong"
     assert report.exit_code == 1
     assert any("assert 1 == 2" in line for line in said)
 
@@ -116,7 +116,8 @@ def test_the_device_and_the_schedules_are_told(own) -> None:
 )
 def test_a_test_that_ends_the_process_is_one_failure_and_the_others_run(own, end, how) -> None:
     report = own(
-        f"import os\ndef test_before(): pass\ndef test_fatal(): {end}\ndef test_after(): pass\n"
+        f"import os\ndef test_before(): pass\ndef test_fatal(): {end}\ndef test_after(): pass\n",
+        seed=7,
     )
     assert by_name(report) == {
         "test_before": "passed",
@@ -125,7 +126,7 @@ def test_a_test_that_ends_the_process_is_one_failure_and_the_others_run(own, end
     }
     (fatal,) = report.failed
     assert how in fatal.reason
-    assert fatal.command == "fictl test twice -k test_fatal"
+    assert fatal.command == "fictl test twice --seed 7 -k test_fatal"
 
 
 def test_what_failed_before_the_end_of_the_process_is_said_all_the_same(own, said) -> None:

@@ -43,7 +43,7 @@ def measure_ranks(
             refused.append(_row(workload, trial, ranked, team).refused(status, note))
     if any(not trial.contender.is_baseline for trial in fit):
         rows = [_row(workload, trial, ranked, team) for trial in fit]
-        yield from _timed(rows, fit, options, place, team)
+        yield from map(place.measured, _timed(rows, fit, options, place, team))
     yield from refused
 
 
@@ -100,7 +100,8 @@ def _after(
         return row.refused(WRONG, f"its times do not count: after them, {wrong}")
     unchecked = trial.workload.subject.reason if options.refcheck else "not checked"
     note = " · ".join(filter(None, (row.note, unchecked)))
-    return replace(row, checked=trial.workload.refcheck, note=note)
+    off = max(team.everyone(trial.off))
+    return replace(row, checked=trial.workload.refcheck, off=off, note=note)
 
 
 def _row(workload: RankWorkload, trial: CaseTrial, ranked: RankedCase, team: Team) -> Row:

@@ -21,6 +21,8 @@ _MOST_SECONDS = 86400.0
 class RankFailed(FictlError):
     """Another rank could not do its part."""
 
+    code = "rank-failed"
+
 
 class Team:
     """The ranks, which all come to every exchange. It uses no collective, so as not to be timed."""

@@ -12,8 +12,9 @@ from fictl.profile.ncu.digest.bound import at_ceiling, bound
 from fictl.profile.ncu.digest.grid import lanes, waves
 from fictl.profile.ncu.digest.occupancy import occupancy
 from fictl.profile.ncu.digest.remark import Remark
-from fictl.profile.ncu.digest.stalls import stalls
+from fictl.profile.ncu.digest.stalls import shares, stalls
 from fictl.profile.ncu.digest.thresholds import LINE, LINES, MINOR
+from fictl.profile.ncu.digest.traffic import traffic
 from fictl.profile.ncu.launch import Launch, short_name
 from fictl.profile.ncu.rule import Rule
 from fictl.profile.ncu.source import Line
@@ -61,6 +62,8 @@ class Digest:
             "launches": self.launches,
             "seconds": self.launch.seconds,
             "share": self.share,
+            "stalls": shares(self.launch),
+            "bytes": traffic(self.launch),
             "remarks": [remark.to_dict() for remark in self.remarks],
             "lines": [hot.to_dict() for hot in self.lines],
             "rules": [rule.to_dict() for rule in self.rules],

@@ -88,7 +88,7 @@ def _place(path: Path, renaming: Renaming) -> Path:
     if path.is_relative_to(before.path):
         *folders_, name = path.relative_to(before.path).parts
         return after.path.joinpath(*folders_, _respelled(name, renaming))
-    home = after.test.parent if path == before.test else after.header.parent
+    home = after.test.parent if path.parent == before.test.parent else after.header.parent
     return home / _respelled(path.name, renaming)
 
 

@@ -19,7 +19,8 @@ def places(renaming: Renaming) -> tuple[Place, ...]:
     def path(match: re.Match[str]) -> str:
         return f"{new.family}/{renaming.respell(match['stem'])}"
 
-    stems = {old.module, old.test.stem, *(header.stem for header in old.headers)}
+    tests = (path.stem for path in old.tests)
+    stems = {old.module, old.test.stem, *tests, *(header.stem for header in old.headers)}
     one = "|".join(sorted(map(re.escape, stems), reverse=True))
     # What others have at a place of the same name is not meant.
     mine = r"\b" if old.project.is_shipped else r"(?<!fictl/)(?<!fictl\.kernels\.)\b"

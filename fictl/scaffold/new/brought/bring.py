@@ -9,7 +9,9 @@ from fictl.dtype import DType, parse_dtype
 from fictl.errors import UsageError
 from fictl.scaffold.new.brought.brought import Brought
 from fictl.scaffold.new.brought.kernel_source import KernelSource, read_kernel
+from fictl.scaffold.new.brought.launch import checked_launch, launch_of
 from fictl.scaffold.new.brought.roles import Roles, assign
+from fictl.scaffold.new.brought.sizes import Sizes
 from fictl.scaffold.new.expression import Expression
 from fictl.scaffold.new.reference import ReadReference
 from fictl.scaffold.new.request import NewOpRequest
@@ -18,24 +20,50 @@ from fictl.scaffold.new.signature import Signature, Tensor, parse_scalar, parse_
 
 def bring(request: NewOpRequest, read: ReadReference | None) -> Brought:
     """Read the kernel that a request names."""
-    source = read_kernel(request.kernel)
+    source = checked_launch(read_kernel(request.kernel), request)
     if read is None and not request.expression:
-        raise UsageError(
-            f"nothing says what {source.function.name} computes, and its test has to know",
-            'say it in torch with --from ref.py:function, or with --expr "…"',
-        )
+        _refuse_unsaid(source)
     expression = None if read else Expression(request.expression)
     if expression is not None:
         signature = _of_expression(source, request, expression)
     else:
         assert read is not None
+        _refuse_foreign_numbers(request, read)
         signature = _said(
             request.inputs or read.inputs,
             request.scalars or read.scalars,
             request.outputs or read.outputs,
         )
     roles = assign(source, signature)
-    return _typed(source, signature, roles, expression)
+    made = _typed(source, signature, roles, expression)
+    return replace(made, launch=launch_of(source, request, Sizes(made.signature)))
+
+
+def checked_kernel(request: NewOpRequest) -> KernelSource:
+    """The kernel; refuses what is wrong with it by itself, whatever its reference will say."""
+    source = checked_launch(read_kernel(request.kernel), request)
+    if not (request.reference or request.expression):
+        _refuse_unsaid(source)
+    return source
+
+
+def _refuse_unsaid(source: KernelSource) -> None:
+    raise UsageError(
+        f"nothing says what {source.function.name} computes, and its test has to know",
+        'say it in torch with --from ref.py:function, or with --expr "…"',
+    )
+
+
+def _refuse_foreign_numbers(request: NewOpRequest, read: ReadReference) -> None:
+    """Refuse numbers that the reference does not take: the tests could not call it."""
+    known = [parse_scalar(text).name for text in read.scalars]
+    strange = [name for text in request.scalars if (name := parse_scalar(text).name) not in known]
+    if strange:
+        raise UsageError(
+            f"--scalar names {strange[0]!r}, which the reference does not take",
+            f"give it a parameter {strange[0]}: int, or call an axis so; its numbers are "
+            f"{', '.join(known) or 'none'}",
+        )
 
 
 def _said(inputs: Sequence[str], scalars: Sequence[str], outputs: Sequence[str]) -> Signature:

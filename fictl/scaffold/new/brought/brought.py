@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from fictl.dtype import DType
+from fictl.scaffold.new.brought.edge_sizes import edge_sizes, usual_sizes
 from fictl.scaffold.new.brought.header import header
 from fictl.scaffold.new.brought.kernel_source import KernelParameter, KernelSource
-from fictl.scaffold.new.brought.launch import shape
+from fictl.scaffold.new.brought.launch import KernelLaunch
 from fictl.scaffold.new.brought.roles import Roles
 from fictl.scaffold.new.brought.sizes import Sizes
 from fictl.scaffold.new.expression import Expression
@@ -23,13 +24,16 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTI
 
 @dataclass(frozen=True)
 class Brought:
-    """`dtypes` are those that the kernel is written for; empty where its template takes any."""
+    """`dtypes` are those that the kernel is written for; empty where its template takes any.
+    `launch` is None where a host function launches it.
+    """
 
     source: KernelSource
     signature: Signature
     roles: Roles
     expression: Expression | None
     dtypes: tuple[DType, ...]
+    launch: KernelLaunch | None = None
 
     @property
     def devices(self) -> str:
@@ -53,7 +57,10 @@ class Brought:
             "header": header(self.source, f"{project}::{family}"),
             "sizes": Sizes(self.signature),
             "case": self.case,
-            "launch": shape(self.source),
+            "untied": self.untied,
+            "launch": self.launch,
+            "edge_sizes": edge_sizes(self.signature),
+            "usual_sizes": usual_sizes(self.signature),
             "entry": self._entry(f"{project}::{family}"),
             "arguments": [self._argument(parameter) for parameter in self.source.parameters],
         }
@@ -64,11 +71,19 @@ class Brought:
         return next(tensor for tensor in self.signature.inputs if not tensor.dtype)
 
     @property
+    def untied(self) -> Tensor | None:
+        """The input whose values have to differ along a row, for outputs that are indices into it:
+        of equal values either index is right.
+        """
+        whole = any("int" in tensor.dtype for tensor in self.signature.outputs)
+        floating = not self.dtypes or all("float" in dtype.name for dtype in self.dtypes)
+        return self.case if whole and floating else None
+
+    @property
     def any_shape(self) -> bool:
         """True if it sees its tensors as a number of elements."""
-        launch = shape(self.source)
         alike = Sizes(self.signature).alike and not self.roles.axes
-        return alike and not (launch and launch.per_row)
+        return alike and not (self.launch and self.launch.unit.per_row)
 
     @property
     def words(self) -> str:

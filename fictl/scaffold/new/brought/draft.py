@@ -12,6 +12,7 @@ from fictl.scaffold.kinds.kind import Kind
 from fictl.scaffold.new.brought.bring import bring
 from fictl.scaffold.new.brought.brought import Brought
 from fictl.scaffold.new.draft import Draft
+from fictl.scaffold.new.guess import Guess
 from fictl.scaffold.new.names import check_family, snake
 from fictl.scaffold.new.reference import ReadReference
 from fictl.scaffold.new.request import NewOpRequest
@@ -40,10 +41,27 @@ def brought_draft(
         brought.expression,
         read.reference if read else None,
         what,
+        guesses=_guesses(request, read, brought),
         read=read,
     )
     code = {"reference_code": _torch(op_draft)} if brought.expression else {}
     return replace(op_draft, more={**brought.context(project.name, family), **code})
+
+
+def _guesses(
+    request: NewOpRequest, read: ReadReference | None, brought: Brought
+) -> tuple[Guess, ...]:
+    shape = Guess(
+        ("shapes",),
+        "all tensors are of one shape; if not, say each",
+        "--input x:rows,hidden --output out:rows",
+    )
+    alike = () if read or request.inputs else (shape,)
+    return (
+        *alike,
+        *(read.guesses if read else ()),
+        *(brought.launch.guesses if brought.launch else ()),
+    )
 
 
 def _torch(draft: Draft) -> str:

@@ -46,6 +46,11 @@ class Sizes:
         return " * ".join(f"{out.name}.size({dim})" for dim in range(len(out.axes) - 1))
 
     @property
+    def row_axes(self) -> tuple[str, ...]:
+        """Axes that count the rows; none where each element of the output is one."""
+        return self.signature.outputs[0].axis_names[:-1] if self._writes_rows else ()
+
+    @property
     def row(self) -> str:
         """The axis along a row: of the output, or of what is reduced to it."""
         out, longest = self.signature.outputs[0], max(self.signature.inputs, key=_rank)

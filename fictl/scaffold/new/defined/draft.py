@@ -83,6 +83,7 @@ def _all_but_the_kernel(
             more,
         )
     context = {**_said(op_draft, defined, read), "has_integers": False, "flag": skeleton.flag}
+    context["untied"] = None  # Its definition says what its inputs are.
     return _with_cases(replace(op_draft, more={**more, **context}))
 
 

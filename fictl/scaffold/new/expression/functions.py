@@ -38,6 +38,11 @@ FUNCTIONS = {
     "silu": _ours("silu", "torch.nn.functional.silu({0})", "_silu({0})"),
     "relu": _ours("relu", "torch.relu({0})", "tl.maximum({0}, 0.0)"),
     "gelu": _ours("gelu", "torch.nn.functional.gelu({0})", "_gelu({0})"),
+    "gelu_tanh": _ours(
+        "gelu_tanh",
+        'torch.nn.functional.gelu({0}, approximate="tanh")',
+        "_gelu_tanh({0})",
+    ),
     "softplus": _ours("softplus", "torch.nn.functional.softplus({0})", "_softplus({0})"),
     "min": ExpressionFunction(
         "torch.minimum({0}, {1})", "fmin({0}, {1})", "tl.minimum({0}, {1})", 2

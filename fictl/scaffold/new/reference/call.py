@@ -41,11 +41,12 @@ class CallValue:
 
 @dataclass(frozen=True)
 class ReferenceCall:
-    """`changed` are the inputs that it wrote to."""
+    """`changed` are the inputs that it wrote to; `from_example` if its sizes are an author's."""
 
     arguments: Mapping[str, CallValue]
     results: tuple[CallValue, ...]
     changed: tuple[str, ...]
+    from_example: bool = False
 
 
 def with_said(
@@ -119,14 +120,17 @@ def call_reference(
     parameters: Sequence[ReferenceParameter],
     standalone: str,
     renamed: Mapping[str, str],
+    sizes: Sequence[str] = (),
 ) -> ReferenceCall:
-    """Call it by the example, by one of its docstring, or with invented arguments: the first available."""
+    """Call it by the example, by one of its docstring, or with invented arguments: the first
+    available. `sizes` are names that a kernel has for axes, for the hint.
+    """
     shown = example or ("" if _annotated(parameters) else _docstring_example(function))
     if not shown and arguments is None:
-        unknown = ", ".join(p.name for p in parameters if p.role in ("tensor", "") and not p.axes)
+        unknown = [p.name for p in parameters if p.role in ("tensor", "") and not p.axes]
         raise UsageError(
-            f"{function.at(function.node)}: nothing says the shapes of {unknown}",
-            _WAYS.format(name=function.node.name),
+            f"{function.at(function.node)}: nothing says the shapes of {', '.join(unknown)}",
+            _of_kernel(unknown, sizes) if sizes else _WAYS.format(name=function.node.name),
         )
     if example:
         _check_example(example, function.node.name)
@@ -144,7 +148,16 @@ def call_reference(
         hint = "" if shown else _WAYS.format(name=function.node.name)
         raise UsageError(f"{function.path}:{function.node.name} {answer.error}", hint)
     values = {name: _value(described) for name, described in call["arguments"].items()}
-    return ReferenceCall(values, tuple(map(_value, call["results"])), tuple(call["changed"]))
+    results = tuple(map(_value, call["results"]))
+    return ReferenceCall(values, results, tuple(call["changed"]), from_example=bool(shown))
+
+
+def _of_kernel(tensors: Sequence[str], sizes: Sequence[str]) -> str:
+    said = " ".join(f"--input {name}:{','.join(sizes)}" for name in tensors)
+    return (
+        f"the kernel's sizes are {', '.join(sizes)}: call the axes so, as in {said}; another axis "
+        "may have any name"
+    )
 
 
 def _annotated(parameters: Sequence[ReferenceParameter]) -> bool:

@@ -96,10 +96,17 @@ def _returned(node: ast.FunctionDef, count: int) -> tuple[str, ...]:
     if count == 1:
         return ("out" if "out" not in taken else "result",)
     elements = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
-    names = [element.id for element in elements if isinstance(element, ast.Name)]
+    names = [name for element in elements if (name := _called_on(element))]
     if len({*names} - taken) == count:
         return tuple(names)
     return tuple(f"out_{number}" for number in range(count))
+
+
+def _called_on(node: ast.expr) -> str:
+    """`idx` of idx.to(torch.int32), else empty."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _parameter(argument: ast.arg, default: ast.expr | None) -> ReferenceParameter:

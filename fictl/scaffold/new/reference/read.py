@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fictl.errors import UsageError
+from fictl.scaffold.kinds.kind import kind_for
 from fictl.scaffold.new import names
+from fictl.scaffold.new.guess import Guess
 from fictl.scaffold.new.reference import parameters
 from fictl.scaffold.new.reference.axes import Axes
 from fictl.scaffold.new.reference.call import ReferenceCall, call_reference, invented, with_said
@@ -33,23 +36,35 @@ class ReadReference:
     why_not: str = ""
     kind: str = ""
     doc: str = ""
+    guesses: tuple[Guess, ...] = ()
 
 
 def read_reference(
-    text: str, example: str = "", inputs: Sequence[str] = (), outputs: Sequence[str] = ()
+    text: str,
+    example: str = "",
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    needs_kernel: bool = False,
+    sizes: Sequence[str] = (),
 ) -> ReadReference:
-    """`file.py:function`. What `inputs` and `outputs` say goes before its parameters."""
+    """`file.py:function`. What `inputs` and `outputs` say goes before its parameters. With
+    `needs_kernel` a function that has no translation is refused before anything is asked of its
+    shapes; `sizes` are the names that a kernel has for axes.
+    """
     function = read_function(text)
     declared = with_said(parameters.parameters(function.node), inputs)
     translation = translate(function, declared)
+    if needs_kernel and translation.expression is None and not translation.kind:
+        _refuse_changed(function, _written(function, {item.name for item in declared}))
+        raise untranslated(text, translation.why_not)
     renamed = _renamed(declared)
     job = _standalone(function, declared, renamed)
     call = call_reference(
-        function, example, invented(declared, translation), declared, job, renamed
+        function, example, invented(declared, translation), declared, job, renamed, sizes
     )
     known = [_seen(item, call) for item in declared]
     _check_results(function, call)
-    axes = Axes(translation.kind)
+    axes = Axes(translation.kind, from_example=call.from_example)
     tensors = axes.inputs([p for p in known if p.role == "tensor"], call.arguments)
     outputs_text = axes.outputs(_outputs(function, call, renamed), call.results, outputs)
     return ReadReference(
@@ -61,6 +76,17 @@ def read_reference(
         why_not=translation.why_not,
         kind=translation.kind,
         doc=(ast.get_docstring(function.node) or "").partition("\n")[0],
+        guesses=axes.guesses,
+    )
+
+
+def untranslated(reference: str, why_not: str) -> UsageError:
+    kind = kind_for(why_not)
+    own = "write the kernel and bring it along with --kernel my.cu:Kernel"
+    finished = f"--kind {kind.name}, without --from, gives {kind.summary}; or" if kind else ""
+    return UsageError(
+        f"{reference} has no translation into a kernel: {why_not}",
+        f'{finished or "no kind fits:"} {own}; if it can be one line, say that with --expr "…"',
     )
 
 
@@ -139,13 +165,31 @@ def _seen(parameter: ReferenceParameter, call: ReferenceCall) -> ReferenceParame
     )
 
 
-def _check_results(function: FunctionSource, call: ReferenceCall) -> None:
-    where = f"{function.at(function.node)}: {function.node.name}"
-    if call.changed:
+def _written(function: FunctionSource, parameters: set[str]) -> list[str]:
+    """Parameters that a method such as add_ is called on."""
+    calls = (node.func for node in ast.walk(function.node) if isinstance(node, ast.Call))
+    owners = [
+        called.value.id
+        for called in calls
+        if isinstance(called, ast.Attribute)
+        and isinstance(called.value, ast.Name)
+        and re.fullmatch(r"[a-z]\w*[a-z0-9]_", called.attr)
+    ]
+    return [name for name in dict.fromkeys(owners) if name in parameters]
+
+
+def _refuse_changed(function: FunctionSource, changed: Sequence[str]) -> None:
+    if changed:
         raise UsageError(
-            f"{where} changes its input {', '.join(call.changed)} in place",
+            f"{function.at(function.node)}: {function.node.name} changes its input "
+            f"{', '.join(changed)} in place",
             "a reference returns what it computes: begin with a clone()",
         )
+
+
+def _check_results(function: FunctionSource, call: ReferenceCall) -> None:
+    where = f"{function.at(function.node)}: {function.node.name}"
+    _refuse_changed(function, call.changed)
     strange = [result.other or "number" for result in call.results if result.shape is None]
     if strange or not call.results:
         raise UsageError(
@@ -160,10 +204,8 @@ def _outputs(
     annotated = parameters.results(function.node)
     if len(annotated) == len(call.results):
         return [*annotated]
-    return [
-        ReferenceParameter(name, "tensor")
-        for name in parameters.output_names(function.node, len(call.results))
-    ]
+    found = parameters.output_names(function.node, len(call.results))
+    return [ReferenceParameter(name if _can(name) else f"{name}_out", "tensor") for name in found]
 
 
 def _renamed_expression(translation: Translation, renamed: dict[str, str]) -> str | None:

@@ -104,6 +104,13 @@ __host__ __device__ F gelu(F x) {
   return F(0.5) * x * (F(1) + erf(x * F(0.70710678118654752)));
 }
 
+// gelu approximated by tanh: x / 2 * (1 + tanh(u)) = x * sigmoid(2u), where
+// u = sqrt(2 / pi) * (x + 0.044715 * x^3).
+template <typename F>
+__host__ __device__ F gelu_tanh(F x) {
+  return x * sigmoid(F(1.5957691216057308) * (x + F(0.044715) * x * x * x));
+}
+
 // log(1 + exp(x)), also where exp(x) overflows.
 template <typename F>
 __host__ __device__ F softplus(F x) {

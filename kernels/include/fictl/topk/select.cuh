@@ -8,6 +8,7 @@
 #pragma once
 
 #include <fictl/device/cluster.cuh>
+#include <fictl/device/run_counter.cuh>
 #include <fictl/device/scan.cuh>
 
 namespace fictl::topk {
@@ -69,29 +70,6 @@ class Select {
   }
 
  private:
-  // Adjacent keys of one bin are added together. Why: where all keys of a row are equal, its
-  // threads would have to wait for one another, key by key.
-  class Counter {
-   public:
-    __device__ explicit Counter(int* bins) : bins_(bins) {}
-    __device__ void add(int bin) {
-      if (bin != bin_) {
-        flush();
-        bin_ = bin;
-        count_ = 0;
-      }
-      ++count_;
-    }
-    __device__ void flush() {
-      if (count_ > 0) atomicAdd(bins_ + bin_, count_);
-    }
-
-   private:
-    int* bins_;
-    int bin_ = -1;
-    int count_ = 0;
-  };
-
   __device__ static int shift_of(Range range) {
     const int bits = 32 - __clz(range.most - range.least);
     return bits > kBinBits ? bits - kBinBits : 0;
@@ -109,7 +87,7 @@ class Select {
 
   template <typename Each>
   __device__ void count(Each each, Range range, int shift) {
-    Counter counter(storage_.bins[half_]);
+    device::RunCounter counter(storage_.bins[half_]);
     const uint32_t width = range.most - range.least;
     each([&](uint32_t key) {
       const uint32_t within = key - range.least;

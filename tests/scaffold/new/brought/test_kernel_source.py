@@ -9,7 +9,7 @@ import pytest
 
 from fictl.errors import UsageError
 from fictl.scaffold.new.brought.kernel_source import KernelSource, read_kernel
-from fictl.scaffold.new.brought.launch import Shape, shape
+from fictl.scaffold.new.brought.launch import unit_of
 
 Read = Callable[..., KernelSource]
 _THREAD = "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
@@ -57,7 +57,7 @@ def test_a_host_function_has_a_stream(read: Read) -> None:
     )
     assert [p.role for p in made.parameters] == ["pointer", "pointer", "float", "int", "stream"]
     assert made.function.result == "cudaError_t"
-    assert shape(made) is None
+    assert unit_of(made) is None
 
 
 def test_a_declaration_and_a_call_are_no_definition(read: Read) -> None:
@@ -76,42 +76,6 @@ def test_defaults_of_a_template_need_no_words(read: Read) -> None:
     fixed = read(text, "F<float>")
     assert (fixed.arguments, fixed.element) == (("float",), "")
     assert fixed.of("pointer")[0].type == "float"
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("int i = blockIdx.x * blockDim.x + threadIdx.x;", Shape(False, "256")),
-        ("int i = threadIdx.x + blockDim.x * blockIdx.x;", Shape(False, "256")),
-        ("auto i = (size_t)blockIdx.x * 128 + threadIdx.x;", Shape(False, "128")),
-        ("auto i = static_cast<long>(blockIdx.x) * kT + threadIdx.x;", Shape(False, "a::kT")),
-        ("const T* row = x + blockIdx.x * n;", Shape(True, "256")),
-    ],
-)
-def test_the_launch_follows_from_the_index(body: str, expected: Shape, read: Read) -> None:
-    head = "template <typename T> __global__ void F(const T* x, T* y, int n)"
-    assert shape(read(f"namespace a {{ {head} {{ {body} }} }}")) == expected
-
-
-def test_launch_bounds_say_the_threads(read: Read) -> None:
-    text = "template <typename T, int kT> __global__ void __launch_bounds__(kT) F(const T* x, T* y)"
-    assert shape(read(f"{text} {{ y[blockIdx.x] = x[0]; }}", "F<T,64>")) == Shape(True, "64")
-
-
-@pytest.mark.parametrize(
-    ("body", "why"),
-    [
-        ("int i = blockIdx.y + blockIdx.x;", "has blockIdx.y"),
-        ("extern __shared__ char space[]; y[blockIdx.x] = x[0];", "has extern __shared__"),
-        ("y[threadIdx.x] = x[threadIdx.x];", "has no blockIdx.x"),
-    ],
-)
-def test_a_launch_that_cannot_be_seen_asks_for_the_host_function(
-    body: str, why: str, read: Read
-) -> None:
-    made = read(f"__global__ void F(const float* x, float* y) {{ {body} }}")
-    with pytest.raises(UsageError, match=why):
-        shape(made)
 
 
 _OK = "__global__ void F(const float* x, float* y) { }\n"

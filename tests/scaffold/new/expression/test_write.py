@@ -103,6 +103,7 @@ def _scalar(name: str, x: float) -> float:
         "silu": x / (1 + math.exp(-x)),
         "relu": max(x, 0.0),
         "gelu": 0.5 * x * (1 + math.erf(x / math.sqrt(2))),
+        "gelu_tanh": 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))),
         "softplus": math.log1p(math.exp(x)),
         "min": min(x, 0.7),
         "max": max(x, 0.7),

@@ -115,7 +115,7 @@ def test_other_products_are_not(body: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ("return torch.sort(x).values", "every element"),
+        ("return torch.sort(x).values", "expressions have no sort"),
         ("return torch.cumsum(x, -1)", "no cumsum"),
         ("return x.sum(0)", "say dim=-1"),
         ("return x.sum()", "say dim=-1"),
@@ -133,7 +133,7 @@ def test_other_products_are_not(body: str, tmp_path: Path) -> None:
         ("return y * x", "neither a parameter nor a number"),
         ("if x.sum() > 0:\n    return x\nreturn -x", "only assignments and a return"),
         ("y = x", "returns nothing"),
-        ("a, b = x.chunk(2)\nreturn a * b", "takes a value apart"),
+        ("a, b = x.chunk(2)\nreturn a * b", "expressions have no chunk"),
     ],
 )
 def test_what_has_no_translation_is_named_with_its_line(
@@ -143,3 +143,12 @@ def test_what_has_no_translation_is_named_with_its_line(
     assert made.expression is None
     assert why in made.why_not
     assert made.why_not.startswith(f"{tmp_path}/ref.py:")
+
+
+def test_of_several_results_the_call_without_a_translation_is_named(tmp_path: Path) -> None:
+    body = "w, idx = torch.topk(x, 2)\nreturn w, idx.to(torch.int32)"
+    assert translated(tmp_path, body).why_not.endswith(
+        "'torch.topk(x, 2)': expressions have no topk"
+    )
+    pair = translated(tmp_path, "return x * 2, x + 1")
+    assert pair.why_not.endswith("a kernel of an expression has one output")

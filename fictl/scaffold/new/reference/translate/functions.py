@@ -44,7 +44,7 @@ FORMULAS: dict[str, str] = {
 
 GELU = {
     "none": "gelu({0})",
-    "tanh": "0.5 * {0} * (1 + tanh(0.7978845608028654 * ({0} + 0.044715 * {0} * {0} * {0})))",
+    "tanh": "gelu_tanh({0})",
 }
 
 # Of a row, as long as the row.

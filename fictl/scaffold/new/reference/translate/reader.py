@@ -56,6 +56,11 @@ class Reader:
                 return self._item(node, inside, index)
             case ast.Attribute(value=ast.Call() as inside, attr="values"):
                 return torch_calls.extreme(self, inside)
+            case ast.Tuple(elts=elements):
+                # Why each is read: the part that has no translation is the one to name.
+                for element in elements:
+                    self.value(element)
+                raise NoTranslation(node, "a kernel of an expression has one output")
         raise NoTranslation(node, "it has no translation")
 
     def joined(self, node: ast.expr, tree: ast.expr, *values: ReferenceValue) -> ReferenceValue:

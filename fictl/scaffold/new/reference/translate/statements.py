@@ -74,10 +74,12 @@ def _take(reader: Reader, scope: Scope, statement: ast.stmt) -> None:
         case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
             both = ast.BinOp(ast.Name(name, ast.Load()), op, value)
             scope[name] = reader.later(ast.copy_location(both, target))
-        case ast.Assign(targets=[ast.Tuple(elts=targets)]):
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
+            whole = reader.later(value)
+            apart = NoTranslation(statement, "it takes a value apart")
             for element in targets:
                 if isinstance(element, ast.Name):
-                    scope[element.id] = NoTranslation(statement, "it takes a value apart")
+                    scope[element.id] = whole if isinstance(whole, NoTranslation) else apart
         case ast.Assert() | ast.Pass() | ast.Expr(value=ast.Constant()):
             pass
         case _:

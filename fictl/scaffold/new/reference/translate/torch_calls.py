@@ -45,7 +45,9 @@ def _cast(reader: ValueReader, call: TorchCall) -> ReferenceValue:
 def extreme(reader: ValueReader, node: ast.Call) -> ReferenceValue:
     """`x.max(dim=-1)`, of whose two results only the values are wanted."""
     call = TorchCall(node)
-    if call.name not in ("max", "min") or call.dim is None:
+    if call.name not in ("max", "min"):
+        raise NoTranslation(node, f"expressions have no {call.name or 'such call'}")
+    if call.dim is None:
         raise NoTranslation(node, "a kernel of an expression takes every element")
     return _reduced(reader, call, REDUCTIONS[f"a{call.name}"])
 

@@ -41,13 +41,13 @@ int as_int(const Launch& launch, const char* what, int64_t value) {
 {% endif %}
   if ({{ outputs[0].name }}.numel() == 0) return;
 {% if launch %}
+{% for guess in launch.guesses %}
+  // {{ guess.about | join(" and ") | capitalize }}: a guess from the kernel's body, {{ launch.unit.words }}.
+  // Where it means another launch, this is the place to say so.
+{% endfor %}
   device::LaunchConfig config;
-{% if launch.per_row %}
-  config.grid = dim3({{ sizes.rows }});
-{% else %}
-  config.grid = dim3(device::ceil_div({{ sizes.count }}, {{ launch.threads }}));
-{% endif %}
-  config.block = dim3({{ launch.threads }});
+  config.grid = dim3({{ launch.grid | join(", ") }});
+  config.block = dim3({{ launch.block | join(", ") }});
   config.stream = launch.stream;
 {% endif %}
 {{ cpp("  DISPATCH_DTYPE(", ["launch", case.name, "T", "(" ~ dtypes | map(attribute="cpp") | join(", ") ~ ")", "{"], "") }}

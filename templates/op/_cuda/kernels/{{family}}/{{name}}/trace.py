@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-{{ import_block(["import torch"] + (reference.imports | list if reference else [])) }}
+{% set shuffled = untied | default(none) %}
+{{ import_block(["import torch"] + (["from collections.abc import Mapping"] if shuffled else []) + (reference.imports | list if reference else [])) }}
 
 {% set sums = expression and expression.sums %}
 from fictl.trace import {{ (["TOLERANCES"] if sums else []) | join }}{{ ", " if sums }}{{ spelled.trace_names | join(", ") }}
@@ -49,6 +50,21 @@ def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 {{ py_value("    return ", reference_code) }}
 {% endif %}
 {% endif %}
+{% if shuffled %}
+{% set sizes_of = [] %}
+{% for axis in shuffled.axes %}
+{% set _ = sizes_of.append('sizes["' ~ axis.name ~ '"]') %}
+{% endfor %}
+
+
+def _init(
+    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
+) -> dict[str, torch.Tensor]:
+    """Values of {{ shuffled.name }} that differ along a row: of equal ones, either index is right."""
+{{ py("    shape = (", sizes_of, ",)" if sizes_of | length == 1 else ")") }}
+    order = torch.rand(shape, device=device, generator=generator).argsort(dim=-1)
+    return {"{{ shuffled.name }}": ((order - shape[-1] // 2) / 16).to(dtype)}
+{% endif %}
 
 
 {{ name }} = TraceTemplate(
@@ -56,7 +72,7 @@ def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 {{ py_literal("    inputs={", spelled.traced_inputs, "},") }}
 {{ py_literal("    outputs={", spelled.traced_outputs, "},") }}
     reference={{ "_expected" if reference and rounds else "_reference" }},
-{% if defined is defined and initial %}
+{% if shuffled or (defined is defined and initial) %}
     init=_init,
 {% endif %}
 {% set rules = spelled.constraints | list if defined is defined else [] %}

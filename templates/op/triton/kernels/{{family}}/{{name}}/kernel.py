@@ -29,6 +29,7 @@ from triton.language.extra import libdevice
 {% endif %}
 {% set functions = {
   "gelu": "0.5 * x * (1.0 + tl.erf(x * 0.7071067811865476))",
+  "gelu_tanh": "x * tl.sigmoid(1.5957691216057308 * (x + 0.044715 * x * x * x))",
   "silu": "x * tl.sigmoid(x)",
   "softplus": "tl.maximum(x, 0.0) + tl.log(1.0 + tl.exp(-tl.abs(x)))",
 } %}

@@ -1,0 +1,1 @@
+"""Files of comparisons and histories: Markdown, JUnit, CSV and pictures."""

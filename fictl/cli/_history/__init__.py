@@ -1,0 +1,1 @@
+"""Parts of `fictl history`: the tables that it shows."""

@@ -1,0 +1,1 @@
+"""The server of `fictl mcp`: commands as tools of a coding agent."""

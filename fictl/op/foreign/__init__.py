@@ -1,0 +1,1 @@
+"""Calls of public functions with arrays of NumPy, CuPy, JAX and others."""

@@ -1,0 +1,68 @@
+{% from "_macros/matrix_names.jinja" import x, shown, declared with context %}
+{% set weights, ids = outputs[0].name, outputs[1].name %}
+#include <binding/ffi.h>
+
+namespace {{ project }}::{{ family }} {
+{{ cpp("void " ~ name ~ "(", declared + ["const " ~ shown ~ "View* bias"], ");") }}
+}
+
+namespace {
+
+using fictl::ErrorKind;
+using fictl::Shape;
+using fictl::View;
+using tvm::ffi::Optional;
+
+constexpr const char* kOp = "{{ name }}";
+
+// What is chosen from: `top_groups` of so many equal groups.
+void check_choice(View {{ x }}, int64_t top_k, int64_t groups, int64_t top_groups) {
+  const int64_t experts = {{ x }}.size(1);
+  if (groups < 1 || experts % groups != 0) {
+    fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "groups")
+                 << "is " << groups << ", which does not divide " << experts << " experts");
+  }
+  if (top_groups < 1 || top_groups > groups) {
+    fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "top_groups")
+                 << "is " << top_groups << " of " << groups << " groups");
+  }
+  const int64_t most = experts / groups * top_groups;
+  if (top_k >= 0 && top_k <= most) return;
+  fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "top_k")
+               << "is " << top_k << "; it is chosen from " << most << " experts");
+}
+
+void check_bias(View bias, View {{ x }}) {
+  fictl::check_same_device(kOp, "bias", bias, "{{ x }}", {{ x }});
+  fictl::check_dtype(kOp, "bias", bias, fictl::kFloat32);
+  fictl::check_contiguous(kOp, "bias", bias);
+  if (bias.ndim() == 1 && bias.size(0) == {{ x }}.size(1)) return;
+  fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "bias")
+               << "has shape " << Shape{bias} << "; it is (" << {{ x }}.size(1)
+               << ",), one for each expert");
+}
+
+// One for each chosen expert of every token.
+void check_chosen(const char* name, View chosen, View {{ x }}, int64_t top_k, DLDataType dtype) {
+  fictl::check_same_device(kOp, name, chosen, "{{ x }}", {{ x }});
+  fictl::check_dtype(kOp, name, chosen, dtype);
+  fictl::check_contiguous(kOp, name, chosen);
+  const int64_t tokens = {{ x }}.size(0);
+  if (chosen.ndim() == 2 && chosen.size(0) == tokens && chosen.size(1) == top_k) return;
+  fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, name)
+               << "has shape " << Shape{chosen} << "; it is (" << tokens << ", " << top_k << ")");
+}
+
+{{ cpp("void " ~ name ~ "(", spelled.views + ["Optional<View> bias"], ") {") }}
+  fictl::check_device(kOp, "{{ x }}", {{ x }});
+  fictl::check_dim(kOp, "{{ x }}", {{ x }}, 2);
+  check_choice({{ x }}, top_k, groups, top_groups);
+  if (bias.has_value()) check_bias(*bias, {{ x }});
+  check_chosen("{{ weights }}", {{ weights }}, {{ x }}, top_k, fictl::kFloat32);
+  check_chosen("{{ ids }}", {{ ids }}, {{ x }}, top_k, fictl::kInt32);
+{{ cpp("  fictl::call(", ["kOp", x, project ~ "::" ~ family ~ "::" ~ name] + spelled.passed + ["pointer(bias)"], ");") }}
+}
+
+}  // namespace
+
+TVM_FFI_DLL_EXPORT_TYPED_FUNC({{ name }}, {{ name }});

@@ -1,0 +1,33 @@
+{% from "_macros/matrix_names.jinja" import x, rows, cols, usual, every_dtype with context %}
+"""Sizes of {{ name }} that users meet: a whole tensor, many rows, few bins and many, and odd sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fictl.trace import Case
+
+from .trace import {{ name }}
+
+# Rows, elements of a row, bins.
+_SMALL = ((1, 8, 1), (3, 111, 7), (5, 1000, 256), (2, 9001, 3000), (1, 640, 9000))
+_LARGE = ((1, 1 << 26, 256), (1, 1 << 26, 4096), (4096, 16384, 64), (65536, 1024, 256))
+
+
+def cases() -> Iterator[Case]:
+    for sizes in _SMALL:
+        for dtype in {{ every_dtype }}:
+            yield _case(*sizes, dtype)
+    for sizes in _LARGE:
+        yield _case(*sizes, "{{ usual }}")
+
+
+def _case(rows: int, cols: int, bins: int, dtype: str) -> Case:
+    """Count normal random numbers, and a few that are outside."""
+    sizes = {"{{ rows }}": rows, "{{ cols }}": cols, "bins": bins}
+    return Case("{{ name }}", sizes, dtype, scalars={"low": -3.0, "high": 3.0})
+
+
+def baselines() -> dict[str, Callable[..., Any]]:
+    return {"torch": {{ name }}.reference}

@@ -1,0 +1,37 @@
+"""Trace of histogram."""
+
+from __future__ import annotations
+
+import torch
+
+from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
+
+
+def _reference(x: torch.Tensor, bins: int, low: float, high: float) -> torch.Tensor:
+    """Count in fp32, as the kernel does: which bin has a number at an edge is a matter of rounding."""
+    x = x.float()
+    first, last = torch.tensor([low, high], dtype=torch.float32)
+    bin = ((x - first) * (bins / (last - first))).clamp(0, bins - 1).nan_to_num().long()
+    inside = ((x >= first) & (x <= last)).int()
+    counts = torch.zeros(*x.shape[:-1], bins, dtype=torch.int32, device=x.device)
+    return counts.scatter_add(-1, bin, inside)
+
+
+histogram = TraceTemplate(
+    axes={
+        "rows": Var("changes from call to call"),
+        "cols": Const("elements of a row"),
+        "bins": Const("of equal width"),
+    },
+    inputs={
+        "x": Tensor(("rows", "cols")),
+        "bins": Scalar("int32", 256),
+        "low": Scalar("float32", 0.0),
+        "high": Scalar("float32", 1.0),
+    },
+    outputs={"counts": Tensor(("rows", "bins"), dtype="int32")},
+    reference=_reference,
+    constraints=("bins >= 1",),
+    extremes=("zeros", "small", "large", "nonfinite"),
+    description="How many elements of each row fall into each of equal bins.",
+)
