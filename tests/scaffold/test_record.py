@@ -94,7 +94,7 @@ def _request(**changes: Any) -> str:
         (_said(files=[]), "not as the scaffold wrote it"),
         (_said(request=None), "not as the scaffold wrote it"),
         (_said(source=None), "NoneType in place of a list"),
-        (_request(grid="1"), "'grid', which a newer fictl knows"),
+        (_request(cluster="1"), "'cluster', which a newer fictl knows"),
         (_request(inputs="x:n"), "str in place of a list"),
         (_request(name=7), "int in place of a text"),
         (_request(kernel="../gate.cu:Gate"), "'../gate.cu' as the file of its kernel"),
