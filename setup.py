@@ -95,6 +95,7 @@ setup(
     package_dir=CONTENT,
     package_data={
         "fictl": ["py.typed"],
+        "fictl.schemas": ["*.json"],
         "fictl.compat.flashinfer": ["*.txt"],
         "fictl.emu": SOURCES,
         "fictl.plot.page": ["page.css", "page.js"],

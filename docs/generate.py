@@ -9,12 +9,14 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import catalogue
+import documents
 import flashinfer_names
 import layers
 import llms
@@ -155,11 +157,20 @@ PAGES = {
     "settings.md": settings_page,
     "ops.md": lambda: NOTE + catalogue.page(),
     "flashinfer-names.md": lambda: NOTE + flashinfer_names.page(),
+    "json.md": lambda: NOTE + documents.page(),
     "assets/layers.svg": layers.picture,
     "assets/measured.svg": pictures.measured,
     "assets/measured.html": pictures.page,
     "llms.txt": llms.index,  # last: it reads the other pages
 }
+
+
+def _schemas() -> dict[Path, Callable[[], str]]:
+    from json_schemas.commands import schemas
+
+    from fictl.schemas import FOLDER
+
+    return {FOLDER / f"{name}.json": partial(str, text) for name, text in schemas().items()}
 
 
 def draw(name: str, home: str) -> None:
@@ -177,8 +188,9 @@ def main() -> int:
     stale = []
     words = parser.parse_args()
     check = words.check
-    for name, page in PAGES.items():
-        path, text = DOCS / name, page()
+    pages = {DOCS / name: page for name, page in PAGES.items()}
+    for path, page in {**pages, **_schemas()}.items():
+        name, text = path.name, page()
         if check and (not path.is_file() or path.read_text(encoding="utf-8") != text):
             stale.append(name)
         elif not check:

@@ -68,6 +68,7 @@ _CALLS = (
     "cache explain twice",
     "config show",
     "doctor",
+    "schema",
     "aot build twice --out {out}",
     "aot verify {out}",
     "aot wheel twice --out {out}",
