@@ -113,6 +113,18 @@ def _workflow(folder: Path) -> dict[str, Any]:
     return document
 
 
+def test_the_workflow_keeps_what_tests_and_sanitizer_report(fictl, fresh: Path) -> None:
+    """Also where one of them fails; a fork that may not write findings fails nothing."""
+    job = _workflow(fresh)["jobs"]["kernels"]
+    assert job["permissions"] == {"contents": "read", "security-events": "write"}
+    test, sanitize, upload, sarif = job["steps"][-4:]
+    assert "--junit test.xml" in test["run"]
+    assert "--sarif sanitize.sarif --junit sanitize.xml" in sanitize["run"]
+    assert {step["if"] for step in (sanitize, upload, sarif)} == {"${{ !cancelled() }}"}
+    assert (upload["with"]["path"], sarif["with"]["sarif_file"]) == ("*.xml", "sanitize.sarif")
+    assert sarif["continue-on-error"]
+
+
 def test_the_workflow_shares_builds_once_there_is_a_key(fictl, fresh: Path) -> None:
     """Every step but the question for the key is off without one, and only two steps see it."""
     jobs = _workflow(fresh)["jobs"]
