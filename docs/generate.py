@@ -9,11 +9,14 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import catalogue
+import documents
 import flashinfer_names
 import layers
 import llms
@@ -136,7 +139,7 @@ def settings_page() -> str:
     lines = [NOTE + SETTINGS_INTRO, "| variable | type | default | meaning |\n|---|---|---|---|"]
     for each in SETTINGS:
         names = ", ".join(f"`{name}`" for name in (each.name, *each.also))
-        lines.append(f"| {names} | {each.kind} | {_default(each.default)} | {each.doc} |")
+        lines.append(f"| {names} | {each.kind} | {_default(each.default)} | {_plain(each.doc)} |")
     lines += ["", OPS_INTRO, "| variable | meaning |\n|---|---|"]
     lines += [f"| `{name}` | {doc} |" for name, doc in sorted(_settings_of_ops().items())]
     lines += ["", FLASHINFER_INTRO, "| FlashInfer's | here |\n|---|---|"]
@@ -154,6 +157,7 @@ PAGES = {
     "settings.md": settings_page,
     "ops.md": lambda: NOTE + catalogue.page(),
     "flashinfer-names.md": lambda: NOTE + flashinfer_names.page(),
+    "json.md": lambda: NOTE + documents.page(),
     "assets/layers.svg": layers.picture,
     "assets/measured.svg": pictures.measured,
     "assets/measured.html": pictures.page,
@@ -161,9 +165,17 @@ PAGES = {
 }
 
 
-def draw(name: str) -> None:
+def _schemas() -> dict[Path, Callable[[], str]]:
+    from json_schemas.commands import schemas
+
+    from fictl.schemas import FOLDER
+
+    return {FOLDER / f"{name}.json": partial(str, text) for name, text in schemas().items()}
+
+
+def draw(name: str, home: str) -> None:
     """Draw a session again; a picture that says the same stays."""
-    path, new = DOCS / "assets" / f"{name}.svg", pictures.session(name)
+    path, new = DOCS / "assets" / f"{name}.svg", pictures.session(name, home)
     old = path.read_text(encoding="utf-8") if path.is_file() else ""
     if not pictures.same_but_for_times(old, new):
         path.write_text(new, encoding="utf-8")
@@ -176,8 +188,9 @@ def main() -> int:
     stale = []
     words = parser.parse_args()
     check = words.check
-    for name, page in PAGES.items():
-        path, text = DOCS / name, page()
+    pages = {DOCS / name: page for name, page in PAGES.items()}
+    for path, page in {**pages, **_schemas()}.items():
+        name, text = path.name, page()
         if check and (not path.is_file() or path.read_text(encoding="utf-8") != text):
             stale.append(name)
         elif not check:
@@ -189,8 +202,9 @@ def main() -> int:
         )
         return 1
     if not (check or words.pages):
-        for name in pictures.SESSIONS:
-            draw(name)
+        with TemporaryDirectory() as home:
+            for name in pictures.SESSIONS:
+                draw(name, home)
     return 0
 
 

@@ -24,52 +24,52 @@ SHOWN = {
     "layernorm": "16384x8192",
     "silu_and_mul": "2048x57344",
 }
+# The emulated device is compiled once on a machine: not in the time that the picture shows.
+_WARM = ["new-op warm --expr 'x * 2'", "test warm", "remove-op warm"]
 # By the name of the picture: the folder that it begins in, what is done before, and what is shown.
 SESSIONS: dict[str, tuple[str, list[str], list[str]]] = {
     "build": ("", [], ["build scale"]),
     "test": (
         "",
-        ["init my_kernels", "cd my_kernels"],
+        ["init my_kernels", "cd my_kernels", *_WARM],
         ["new-op swish --expr 'x * sigmoid(beta * x)'", "test swish"],
     ),
-    "sanitize": ("tests/planted_project", [], ["sanitize shared_race"]),
+    "sanitize": ("tests/planted_project", [], ["sanitize shared_race -k shared_race"]),
 }
-_TIMES = re.compile(r"\d+(?:\.\d+)?\s*(?:us|ms|s)\b|\b\d\d:\d\d\b")
+_LONGEST = 22
+_TIMES = re.compile(r"\d+(?:\.\d+)?\s*(?:us|ms|s)\b|\b\d\d:\d\d\b|\b[0-9a-f]{12,}\b")
 
 
-def session(name: str) -> str:
-    """Run a session in a home of its own, and draw the terminal."""
+def session(name: str, home: str) -> str:
+    """Run a session in a folder of its own, and draw the terminal."""
     from rich.console import Console
     from rich.text import Text
 
     folder, before, commands = SESSIONS[name]
-    with tempfile.TemporaryDirectory() as home, open(os.devnull, "w", encoding="utf-8") as nowhere:
-        here = Path(home) / "here"
+    here = Path(home) / name
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
         shutil.copytree(ROOT / folder, here) if folder else here.mkdir()
         for words in before:
-            here = here / words[3:] if words.startswith("cd ") else _ran(words, here, home)[0]
-        console = Console(record=True, width=100, file=nowhere)
+            here = here / words[3:] if words.startswith("cd ") else _ran(words, here, home, [0])[0]
+        console = Console(record=True, width=110, file=nowhere)
         for words in commands:
-            printed = _ran(words, here, home, shows=True)[1]
-            console.print(Text.from_ansi(f"$ fictl {words}\n{printed}"))
+            lines = _ran(words, here, home, [0, 1])[1].splitlines()
+            printed = "\n".join([*lines[:_LONGEST], *(["…"] if len(lines) > _LONGEST else [])])
+            console.print(Text.from_ansi(f"$ fictl {words}\n{printed}\n"))
     return console.export_svg(title="fictl", unique_id=name)
 
 
-def _ran(words: str, here: Path, home: str, shows: bool = False) -> tuple[Path, str]:
-    """Run a command; what is shown may end with 1, as a sanitizer does that finds something."""
-    env = {**os.environ, "FORCE_COLOR": "1", "TTY_INTERACTIVE": "0", "COLUMNS": "100", "HOME": home}
+def _ran(words: str, here: Path, home: str, codes: list[int]) -> tuple[Path, str]:
+    """Run a command that ends with one of these codes: a sanitizer that finds something ends with 1."""
+    env = {**os.environ, "FORCE_COLOR": "1", "TTY_INTERACTIVE": "0", "COLUMNS": "110", "HOME": home}
     env = {name: value for name, value in env.items() if not name.startswith(("FICTL_", "XDG_"))}
     env["PYTHONPATH"] = str(ROOT)
     command = f"{sys.executable} -m fictl {words}"
+    error = subprocess.STDOUT if words.startswith("build") else subprocess.DEVNULL
     done = subprocess.run(
-        ["sh", "-c", command],
-        cwd=here,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
+        ["sh", "-c", command], cwd=here, env=env, stdout=subprocess.PIPE, stderr=error, text=True
     )
-    if done.returncode > shows:
+    if done.returncode not in codes:
         raise SystemExit(f"fictl {words} ended with {done.returncode}:\n{done.stdout}")
     return here, done.stdout
 
@@ -108,6 +108,6 @@ def same_but_for_times(one: str, other: str) -> bool:
 
 
 def _words(svg: str) -> str:
-    """The words of a picture, with `#` for each time."""
+    """The words of a picture, with `#` for each time and each key of a build."""
     lines = re.findall(r"<text[^>]*>(.*?)</text>", svg, re.DOTALL)
     return " ".join(_TIMES.sub("#", unescape("\n".join(lines)).replace("\xa0", " ")).split())

@@ -32,6 +32,10 @@ probe().catch((error) => ({ error: String(error) })).then((answer) => {
 </script>"""
 
 
+# What the reader's system says of itself.
+DARK = "--blink-settings=preferredColorScheme=0"
+
+
 def browser() -> str:
     """Return the path of one, or skip the test with the way to have it."""
     path = next(filter(None, map(shutil.which, _NAMES)), None)
@@ -58,13 +62,13 @@ def dom(address: str, home: Path, *flags: str) -> str:
     return done.stdout
 
 
-def ask(folder: Path, home: Path, script: str) -> Any:
+def ask(folder: Path, home: Path, script: str, *flags: str) -> Any:
     """What a probe answers that is served beside the pages of `folder`."""
     probe = folder / "probe.html"
     probe.write_text(_PROBE % script, encoding="utf-8")
     try:
         with static_server(folder) as address:
-            shown = dom(f"{address}/probe.html", home)
+            shown = dom(f"{address}/probe.html", home, *flags)
     finally:
         probe.unlink()
     answer = shown.rpartition("<pre>ANSWER")[2].partition("END</pre>")[0]

@@ -43,9 +43,9 @@ SIBLINGS = {
     "judge": {"runnable", "profile", "sanitize"},
     "farm": {"judge", "bench", "tune"},
     "dataset": {"judge", "farm"},
-    "apply": {"runnable", "judge"},
+    "apply": {"runnable", "judge", "tracing"},
     "tracing": {"replay"},
-    "integration": {"apply", "tracing"},
+    "integration": {"apply", "runnable", "tracing"},
 } | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}
 
 VOCABULARY = LAYERS[0]
@@ -77,7 +77,9 @@ def at_import(node: ast.AST) -> Iterator[ast.AST]:
     """What runs when a module is imported: all but functions and what only type checkers read."""
     for child in ast.iter_child_nodes(node):
         checked_only = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
-        if not checked_only and not isinstance(child, ast.FunctionDef | ast.Lambda):
+        if not checked_only and not isinstance(
+            child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        ):
             yield child
             yield from at_import(child)
 

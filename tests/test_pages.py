@@ -16,6 +16,7 @@ PAGES = (
     "new-op",
     "existing-code",
     "triton",
+    "cute-dsl",
     "tutorial",
     "guide",
     "troubleshooting",

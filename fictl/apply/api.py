@@ -13,6 +13,7 @@ from fictl.apply.explanation import ApplyExplanation
 from fictl.apply.runtime import ApplyRuntime
 from fictl.errors import FictlError, UsageError
 from fictl.trace import TraceSet
+from fictl.tracing.runtime import TracingRuntime
 
 # The name of a definition, or a function of the call's arguments that returns it.
 Resolver = str | Callable[..., str]
@@ -67,7 +68,8 @@ def _decorated(definition: Resolver, function: Callable[..., Any]) -> Callable[.
 
     @wraps(function)
     def routed(*args: Any, **kwargs: Any) -> Any:
-        if not ApplyRuntime._stack or is_compiling():  # noqa: SLF001  (off, this is all the cost)
+        # Off, this is all the cost.
+        if not (ApplyRuntime._stack or TracingRuntime._stack) or is_compiling():  # noqa: SLF001
             return function(*args, **kwargs)
         return _routed(definition, args, kwargs, function)
 
@@ -89,9 +91,13 @@ def _routed(
     kwargs: Mapping[str, Any],
     fallback: Callable[..., Any] | None,
 ) -> Any:
-    current = ApplyRuntime.current()
-    if current is not None:
-        return current.dispatch(_name(definition, args, kwargs), args, kwargs, fallback)
+    current, tracing = ApplyRuntime.current(), TracingRuntime.current()
+    if current is not None or tracing is not None:
+        name = _name(definition, args, kwargs)
+        if tracing is not None:
+            tracing.collect(name, args, kwargs)
+        if current is not None:
+            return current.dispatch(name, args, kwargs, fallback)
     if fallback is None:
         raise FictlError(OFF, "or pass a fallback")
     return fallback(*args, **kwargs)

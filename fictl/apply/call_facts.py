@@ -12,7 +12,7 @@ from fictl.judge.hardware import hardware_name
 from fictl.trace import Definition
 from fictl.trace.documents.tensor_spec import torch_dtype
 
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
 # Judges give solutions tensors that are aligned like fresh ones; vectors of 16 bytes rely on it.
 _ALIGNMENT = 16
 

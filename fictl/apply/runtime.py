@@ -89,6 +89,11 @@ class ApplyRuntime:
     def current(cls) -> ApplyRuntime | None:
         return cls._stack[-1] if cls._stack else None
 
+    @classmethod
+    def is_inside(cls) -> bool:
+        """Tell whether this thread runs a solution."""
+        return getattr(cls._inside, "busy", False)
+
     def start(self) -> ApplyRuntime:
         """Make it the current one; build what `aot_ratio` asks for."""
         if ApplyRuntime.current() is not self:
@@ -201,7 +206,7 @@ class ApplyRuntime:
             key = facts(values, subject.numbers)
             choice = subject.choices.get(key)
         except (TypeError, RuntimeError):  # An argument that has no hash, or no memory.
-            return _Choice("an argument is no plain tensor")
+            return _Choice("an argument is not a plain tensor")
         if choice is None:
             if len(subject.choices) >= _MOST_CHOICES:
                 subject.choices.clear()
@@ -249,7 +254,7 @@ class ApplyRuntime:
     def _ready(self, subject: _Subject, choice: _Choice) -> Any:
         """Return the runnable; None inside of a solution, and where it cannot be built now."""
         best, name = choice.best, subject.definition.name
-        if best is None or getattr(self._inside, "busy", False):
+        if best is None or self.is_inside():
             return None
         if not self.solutions.is_built(name, best) and _captures():
             return None  # A graph is captured: a build there would wait for compilers.

@@ -69,7 +69,7 @@ class ApplyTable:
     def match(self, definition: str, hardware: Iterable[str], sizes: Sizes) -> Best | None:
         """Return the best solution at exactly these sizes, on hardware that fits a pattern."""
         matching = _of_hardware(self.index.get(definition, {}), hardware)
-        return _fastest(found[sizes] for found in matching if sizes in found)
+        return _fastest(of_sizes[sizes] for of_sizes in matching if sizes in of_sizes)
 
     def match_any(self, definition: str, hardware: Iterable[str]) -> Best | None:
         """Return the best solution of the definition, at whatever sizes."""
@@ -77,7 +77,7 @@ class ApplyTable:
 
     def known_sizes(self, definition: str, hardware: Iterable[str]) -> list[Sizes]:
         matching = _of_hardware(self.index.get(definition, {}), hardware)
-        return sorted({sizes for found in matching for sizes in found})
+        return sorted({sizes for of_sizes in matching for sizes in of_sizes})
 
     def winners(self) -> list[tuple[str, Best]]:
         """List (definition, solution), those of the most sizes first."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl.cli import console
 from fictl.cli.options import Json, Ops
+from fictl.cli.stub import refresh_stub
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,14 +26,14 @@ EXAMPLES = {
 def command(ops: Ops = None, json: Json = False) -> None:
     """Check the layout rules of the named ops, or of the whole project here.
 
-    A file stands for the project that it lies in, so that pre-commit may pass what changed. In a
-    checkout of fictl, its stub for editors is made anew if ops have changed.
+    A file stands for the project that it lies in, so that pre-commit may pass what changed. The
+    stub of the project's ops, for editors and type checkers, is made anew if they have changed.
     """
     from fictl.project import Project
 
     problems = _problems(ops or [])
-    if not problems and not ops and Project.at().is_shipped:
-        _refresh_stub()
+    if not problems and not ops:
+        refresh_stub(Project.at())
     data = [problem.to_dict() for problem in problems]
     result = console.Result(data, lambda out: _view(out, problems), int(bool(problems)))
     console.show(result)
@@ -51,15 +51,6 @@ def _problems(words: Sequence[str]) -> Sequence[Problem]:
     problems = [problem for project in projects for problem in check_project(project)]
     named = check_ops(select(ops)) if ops else ()
     return tuple(dict.fromkeys((*problems, *named)))
-
-
-def _refresh_stub() -> None:
-    from fictl.paths import friendly
-    from fictl.project.facade_stub import write_shipped_stub
-
-    with suppress(OSError):  # An installation may be of another user.
-        if path := write_shipped_stub():
-            console.note(f"made anew for editors: {friendly(path)}")
 
 
 def _view(out: Console, problems: Sequence[Problem]) -> None:

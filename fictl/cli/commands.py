@@ -15,6 +15,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "config": "Show the settings in force, and where each is from",
         "skills": "Teach coding agents to work with fictl",
         "mcp": "Serve the commands as tools of coding agents",
+        "schema": "Print the JSON Schemas of what --json prints",
     },
     "Write ops": {
         "new-op": "Write an op: from an expression, torch, or a kernel",

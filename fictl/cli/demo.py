@@ -18,7 +18,8 @@ from fictl.cli.outputs import writes_folder
 from fictl.errors import FictlError, UsageError
 from fictl.paths import friendly
 
-_PROJECT, _OP, _EXPRESSION = "my_kernels", "swish", "x * sigmoid(beta * x)"
+_PROJECT, _OP = "my_kernels", "swish"
+_COMPUTES = ("--expr", "x * sigmoid(beta * x)", "--scalar", "beta:float")
 
 
 EXAMPLES = {
@@ -56,7 +57,7 @@ def command(
     with _project(folder, keep) as root:
         _run(["init", root.name], root.parent)
         console.note(f"$ cd {shlex.quote(root.name)}\n")
-        _run(["new-op", _OP, "--expr", _EXPRESSION], root)
+        _run(["new-op", _OP, *_COMPUTES], root)
         last = ["bench" if gpus else "sanitize", *patience]
         for words in (["build", *where], ["test", *patience], last):
             _run([*words, _OP], root)

@@ -105,7 +105,7 @@ def _summary(plan: InitPlan, count: int) -> str:
     below = plan.root.relative_to(here) if plan.root.is_relative_to(here) else plan.root
     change = "" if plan.root == here else f"cd {shlex.quote(str(below))}      "
     files = f"{count} file{'s' if count > 1 else ''}"
-    return f'  {files} · next: {change}fictl new-op my_op --expr "x * factor"'
+    return f'  {files} · next: {change}fictl new-op my_op --expr "x * factor" --scalar factor:float'
 
 
 def _advice(plan: InitPlan) -> Iterator[str]:

@@ -72,7 +72,7 @@ def _inside(project: Path) -> Iterator[Path]:
 def _folder(project: Path) -> Path:
     folder = Path(os.path.expanduser(project)).absolute()
     if not os.path.isdir(folder):
-        raise UsageError(f"--project {project} is no folder", "name the folder of a project")
+        raise UsageError(f"--project {project} is not a folder", "name the folder of a project")
     return folder
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli._new_op import options as flags
-from fictl.cli._new_op.shown import described, written
+from fictl.cli._new_op.shown import described, guesses, written
 from fictl.cli.one_op import own_project
 from fictl.cli.options import DryRun, Json
 from fictl.cli.scaffolded import Commit, Diff, Force, carry_out, print_diff, print_tree
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 
 
 def tables() -> Mapping[str, Mapping[str, str]]:
-    """Kinds, for the help."""
-    return {"Kinds": flags.summaries()}
+    """Kinds, and how tensors are written, for the help."""
+    return {"Kinds": flags.summaries(), "Tensors, as --input and --output take them": flags.TENSORS}
 
 
 EXAMPLES = {
     "fictl new-op swish --expr 'x * sigmoid(beta * x)' --scalar beta:float": "from an expression; --dry-run shows the files before they are written",
     "fictl new-op my_norm --from reference.py:my_norm --dtypes bf16,f16": "from a torch function",
-    "fictl new-op gate --kernel gate.cu:Gate --output w:n,k=2 --output i:n,k=2:i32": "around a kernel that exists, with two results, one of int32",
+    "fictl new-op gate --kernel gate.cu:Gate --from gate.py:gate --input x:n,experts --output w:n,k=2 --output ids:n,k=2:i32": "around a kernel that exists, with two results, one of int32",
 }
 
 
@@ -71,7 +72,9 @@ def command(
     """Write a new op: kernel, launcher, binding, JIT generator, API, trace, benchmark and test.
 
     The JIT generator is the default one, fictl.op.module_spec of the op's files; kinds whose modules
-    have parameters write a jit.py. On a terminal, with a name alone, the command asks.
+    have parameters write a jit.py. On a terminal, with a name alone, the command asks. What it
+    guesses it says, with the options that say something else. Where no kind fits, write the kernel
+    and bring it along with --kernel.
     """
     if undo:
         _undo()
@@ -91,7 +94,7 @@ def command(
     view: console.View = "\n".join(written(new_op, plan))
     if diff:
         view = partial(print_diff, text=data["diff"])
-        for line in described(new_op):
+        for line in guesses(new_op):
             console.note(line)
     elif dry_run:
         view = partial(_planned, new_op=new_op, plan=plan)
@@ -125,7 +128,8 @@ def _draft(request: NewOpRequest, *, may_ask: bool, overwrite: bool) -> tuple[Dr
         request = ask(request, project)
     from fictl.scaffold.new.new_op import draft
 
-    new_op = draft(project, request, overwrite)
+    with _waiting(request):
+        new_op = draft(project, request, overwrite)
     if asks and new_op.guesses:
         from fictl.cli._new_op.settle import settle
 
@@ -133,6 +137,16 @@ def _draft(request: NewOpRequest, *, may_ask: bool, overwrite: bool) -> tuple[Dr
         if settled != request:
             return draft(project, settled, overwrite), settled
     return new_op, request
+
+
+def _waiting(request: NewOpRequest) -> AbstractContextManager[Any]:
+    """Say on a terminal what takes seconds: torch's import, and one call of the reference."""
+    screen = console.console(stderr=True)
+    if not (request.reference and screen.is_interactive):
+        return nullcontext()
+    from rich.markup import escape
+
+    return screen.status(f"calling {escape(request.reference)} once, for its shapes")
 
 
 def request_of(flags: Mapping[str, Any]) -> NewOpRequest:

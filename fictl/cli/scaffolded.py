@@ -53,11 +53,27 @@ def carry_out(
 
         require_repository(paths)
     apply(plan, command)
+    if _TYPED.intersection(path.name for path in paths):
+        _refresh(plan)
     if commit and paths:
         from fictl.scaffold.plan.git import commit as make_commit
 
         data["commit"] = make_commit(paths, commit)
     return data
+
+
+# Files that say which ops there are, with which types.
+_TYPED = frozenset({"op.py", "__init__.py"})
+
+
+def _refresh(plan: Plan) -> None:
+    """Write ops.pyi of a user's project anew; that of fictl takes longer, and `fictl check` does it."""
+    from fictl.cli.stub import refresh_stub
+    from fictl.project import Project
+
+    project = Project.at(plan.root)
+    if not project.is_shipped:
+        refresh_stub(project)
 
 
 def _warn_of_uncommitted(plan: Plan, touched: Sequence[Path]) -> None:

@@ -29,6 +29,7 @@ _PACKAGES = (
     "tilelang",
     "torch",
     "triton",
+    "nvidia-cutlass-dsl",
     "typer",
 )
 

@@ -20,6 +20,7 @@ from fictl.jit import JitSpec
 from fictl.jit.build import ensure, plan_build
 from fictl.jit.compile import SourcesChanged
 from fictl.jit.jobs import fitting, usable_cores
+from fictl.jit.kernel_language import language_of
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.progress import BuildObserver
@@ -83,7 +84,7 @@ def _launched(
 
 
 def _made_by_triton(plan: Plan, observer: BuildObserver) -> tuple[InspectedUnit, ...]:
-    """Kernels made by Triton, read from the built module, which may hold more architectures."""
+    """Kernels of a kernel.py, read from the built module, which may hold more architectures."""
     assert plan.spec.triton is not None
     wanted = {arch.plain for arch in targets(plan.spec.triton.name, plan.targets.archs)}
     built = ensure(plan.spec, plan.targets.archs, observer).entry
@@ -141,8 +142,9 @@ def _title(spec: ModuleSpec) -> str:
 
 def _note(spec: ModuleSpec, kernels: Collection[object]) -> str:
     if spec.triton:
+        title = language_of(spec.triton).title
         return (
-            f"the kernels of {spec.triton.name} are made by Triton: they are read from the built "
+            f"the kernels of {spec.triton.name} are made by {title}: they are read from the built "
             "module, which says neither spills nor barriers"
         )
     return "" if kernels else "it has no kernel"

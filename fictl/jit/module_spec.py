@@ -28,7 +28,8 @@ class Template:
 class ModuleSpec:
     """One loadable module: sources, flags, and supported architectures.
 
-    `triton` is a Python file with kernels: kernel.py is compiled to kernel.inc, for a launcher.
+    `triton` is a Python file with kernels, in Triton or CuTe DSL: kernel.py is compiled to
+    kernel.inc, for a launcher.
     `max_spill_bytes` and `allowed_remarks` are limits on what ptxas reports of the .cu files.
     """
 

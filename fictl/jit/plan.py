@@ -10,9 +10,10 @@ from typing import Any
 from fictl import settings
 from fictl.arch import Arch
 from fictl.errors import UsageError
-from fictl.jit import reproducible, triton
+from fictl.jit import reproducible
 from fictl.jit.compilers import Compilers
 from fictl.jit.ffi import FfiPaths, ffi_abi, ffi_paths
+from fictl.jit.kernel_language import language_of
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.recipe import Recipe, digest, includes_rendered, unit_files, unit_inputs
 from fictl.jit.reproducible import Place
@@ -111,12 +112,14 @@ def _generated(
 ) -> Unit | None:
     if spec.triton is None:
         return None
-    triton.require(spec.name, identity)
+    language = language_of(spec.triton)
+    language.require(spec.name, identity)
     source, output = spec.triton, f"src/{spec.triton.stem}.inc"
     traced = recipe.flags.variant != "release"
-    argv = triton.command(source, targets.archs, output, line_info=traced)
+    argv = language.command(source, targets.archs, output, line_info=traced)
     archs = [str(arch) for arch in targets.archs]
-    parts = [unit_inputs(spec, source), triton.own_digest(), archs, traced, identity["triton"]]
+    version = identity[language.library]
+    parts = [unit_inputs(spec, source), language.own_digest(), archs, traced, version]
     return Unit(source, output, digest(parts), argv, device=False)
 
 

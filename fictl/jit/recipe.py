@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import UsageError
-from fictl.jit import reproducible, triton
+from fictl.jit import reproducible
 from fictl.jit.flags import Flags, semantic_flags
+from fictl.jit.kernel_language import language_of
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.sources import Reached, Stamp, facts, reach
 
@@ -66,8 +67,9 @@ def recipe_of(spec: ModuleSpec) -> Recipe:
     parts.append(reproducible.rules(device, flags.variant, reached.files.values()))
     libraries = reached.libraries
     if spec.triton:
-        parts.append(triton.own_digest())
-        libraries |= {"triton"}
+        language = language_of(spec.triton)
+        parts.append(language.own_digest())
+        libraries |= {language.library}
     key = digest([SCHEMA, *parts])
     return Recipe(key, inputs, flags, device, parameters, libraries, stamps, reached.files)
 

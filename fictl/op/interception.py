@@ -49,8 +49,8 @@ class _Place:
         else:
             called = self.function
             for intercept in _interceptors:
-                called = _untraced(self.function, intercept(self.op, called))
-            self.put(called)
+                called = intercept(self.op, called)
+            self.put(_untraced(self.function, called))
 
 
 def offer(wrapper: Function, function: Function, op: Op, is_plan: bool = False) -> Function:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -55,7 +56,23 @@ def write_shipped_stub(package: Path = PACKAGE) -> Path | None:
 
     Wheels contain it. In a checkout it is not committed, but rewritten when ops have changed.
     """
-    path, text = package / "ops.pyi", stub(Project.shipped())
+    return _write(package / "ops.pyi", stub(Project.shipped()))
+
+
+def refresh_stub(project: Project) -> Path | None:
+    """Write the stub of a project beside its package's `__init__.py`; return its path if it changed.
+
+    A project that has no such package has no stub: it is imported in place, by tools alone.
+    """
+    if project.is_shipped:
+        return write_shipped_stub()
+    package = project.root / project.package
+    if not os.path.isfile(package / "__init__.py"):
+        return None
+    return _write(package / "ops.pyi", stub(project))
+
+
+def _write(path: Path, text: str) -> Path | None:
     with suppress(OSError, UnicodeDecodeError):
         if path.read_text(encoding="utf-8") == text:
             return None

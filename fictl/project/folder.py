@@ -107,7 +107,7 @@ class OpFolder:
 
     @property
     def triton(self) -> Path:
-        """Path of the Triton kernels, if any; an op with this file needs no header."""
+        """Path of the kernels in Triton or CuTe DSL, if any; an op with this file needs no header."""
         return self.path / "kernel.py"
 
     @property

@@ -42,7 +42,7 @@ def replay_one(dump: Dump, device: str) -> tuple[str, str]:
     """
     api = _api(dump)
     record, enums = dump.record, enums_of(api)
-    arguments = _arguments(dump, enums, device)
+    arguments = recorded_arguments(dump, enums, device)
     result = _planned(api, arguments)()
     if device == "cuda":
         torch.cuda.synchronize()  # A fault of the kernel is one of this call.
@@ -54,7 +54,7 @@ def replay_one(dump: Dump, device: str) -> tuple[str, str]:
     try:
         if template and template.judge:
             # Several results may be correct, so this call's may differ from the recorded one.
-            _judge(template, _arguments(dump, enums, device), arguments, result)
+            _judge(template, recorded_arguments(dump, enums, device), arguments, result)
             return "match", ""
         comparison.check(result, decoder.decode(record.result), "result")
         for name, value in record.written.items():
@@ -70,12 +70,12 @@ def look(dump: Dump, device: str, under: str) -> ReplayAnswer:
     enums = enums_of(api)
 
     def planned() -> Callable[[], Any]:
-        return _planned(api, _arguments(dump, enums, device))
+        return _planned(api, recorded_arguments(dump, enums, device))
 
     if under == PROFILE:
         return ReplayAnswer("", profile=profiled(dump, planned))
     if under == BENCH:
-        arguments = _arguments(dump, enums, device)
+        arguments = recorded_arguments(dump, enums, device)
         return ReplayAnswer("", time=timed(declaration(api), planned, arguments, device))
     return ReplayAnswer("")
 
@@ -105,7 +105,7 @@ def _hints(function: Any) -> Iterator[Any]:
             yield from (hint, *typing.get_args(hint))
 
 
-def _arguments(dump: Dump, enums: Enums, device: str) -> dict[str, Any]:
+def recorded_arguments(dump: Dump, enums: Enums, device: str) -> dict[str, Any]:
     decoder = Decoder(_tensors(dump, dump.record.inputs, device), enums, device)
     arguments = {name: decoder.decode(value) for name, value in dump.record.arguments.items()}
     if decoder.opaque:

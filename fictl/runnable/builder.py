@@ -23,7 +23,7 @@ def cache_path() -> Path:
 
 
 class Builder(ABC):
-    """Builds in <cache_path()>/<build_dir_name>/<package name>.
+    """Builds in `<cache_path()>/<build_dir_name>/<package name>`.
 
     `needs` says what to install if is_available() is false. `is_process_safe` means that several
     processes may build one solution at once; otherwise the registry serialises them.

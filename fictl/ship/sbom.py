@@ -24,7 +24,7 @@ SPEC_VERSION = "1.6"
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 # Names in a build's toolchain that are packages of PyPI.
-_ON_PYPI = {"cutlass": "nvidia-cutlass", "triton": "triton"}
+_ON_PYPI = {"cutlass": "nvidia-cutlass", "triton": "triton", "cute-dsl": "nvidia-cutlass-dsl"}
 _PROGRAMS = ("nvcc", "cxx")
 
 Component = dict[str, Any]

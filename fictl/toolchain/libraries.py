@@ -1,4 +1,4 @@
-"""CUTLASS, CCCL and Triton: builds depend on their versions, not on their files' bytes."""
+"""CUTLASS, CCCL, Triton and CuTe DSL: builds depend on their versions, not on their files' bytes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ def library_versions(libraries: Collection[str], include_dirs: Iterable[Path]) -
         versions["cutlass"] = _wheel_version("nvidia-cutlass")
     if "cccl" in libraries:
         versions["cccl"] = _cccl_version(include_dirs)
-    # Optional, because a finished build runs without Triton.
+    # Optional, because a finished build runs without them.
     if "triton" in libraries and (triton := _triton_version()):
         versions["triton"] = triton
+    if "cute-dsl" in libraries and (cute := _cute_version()):
+        versions["cute-dsl"] = cute
     return versions
 
 
@@ -67,3 +69,8 @@ def _triton_version() -> str:
         return ""
     match = _PYTHON_VERSION.search(Path(spec.origin).read_text(encoding="utf-8"))
     return match[1] if match else "unknown"
+
+
+def _cute_version() -> str:
+    version = _wheel_version("nvidia-cutlass-dsl")
+    return "" if version == "absent" or importlib.util.find_spec("cutlass") is None else version

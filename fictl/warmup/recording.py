@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -48,10 +49,17 @@ def record(command: Sequence[str], path: Path, quiet: bool = False) -> Recorded:
     The program gets the terminal and its signals: Ctrl-C ends it, and what it needed is kept.
     """
     place = path.absolute()
-    require_writable("--out", place)
+    require_recordable(command, place)
     code = _run(command, {**os.environ, settings.WARMUP_RECORD.name: str(place)}, quiet)
     problem = require_readable(place)
     return Recorded(place, code, 0 if problem else len(read(place).modules), problem)
+
+
+def require_recordable(command: Sequence[str], place: Path) -> None:
+    """Refuse, before anything runs, a program that is not there and a file that cannot be written."""
+    require_writable("--out", place)
+    if shutil.which(command[0]) is None:
+        raise SetupError(f"cannot run {command[0]}: it is not there", "check its name and PATH")
 
 
 def _run(command: Sequence[str], env: dict[str, str], quiet: bool) -> int:

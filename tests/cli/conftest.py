@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import Any
 import pytest
 
 from fictl.cli import main
+
+from ..documents import read_document
 
 _OP = """
 @op(archs="{archs}", dtypes="f16 bf16", devices="cuda emu", mutates="out")
@@ -29,7 +30,7 @@ class Answer:
 
     @property
     def document(self) -> Any:
-        return json.loads(self.out)
+        return read_document(self.out)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def test_a_server_prints_no_document(fictl, repo: Path) -> None:
 def test_a_project_that_is_no_folder_is_refused(fictl, repo: Path) -> None:
     answer = fictl("mcp", "--project", "nowhere")
     assert answer.code == 2
-    assert "--project nowhere is no folder" in answer.err
+    assert "--project nowhere is not a folder" in answer.err
 
 
 def test_without_the_package_it_says_what_to_install(fictl, repo: Path, monkeypatch) -> None:

@@ -86,6 +86,133 @@ def test_json_says_what_was_written(fictl: Callable[..., Any], root: Path) -> No
     assert document["data"]["written"] is True
 
 
+GUESSED = ("silu_mul_add", "--expr", "silu(x) * y + z")
+GUESS = (
+    "  guess: y and z are numbers (--scalar y:float --scalar z:float says so, without a guess); for "
+    "tensors:\n         --input x:n --input y:n --input z:n\n"
+)
+
+
+def test_a_name_that_may_be_a_tensor_is_said_wherever_the_op_is_shown(
+    fictl: Callable[..., Any], root: Path
+) -> None:
+    dry = fictl("new-op", *GUESSED, "--dry-run").out
+    assert dry.startswith(f"  silu_mul_add(x:n, y:float, z:float) -> out:n = {GUESSED[2]}\n{GUESS}")
+    patch = fictl("new-op", *GUESSED, "--diff")
+    assert (patch.err, patch.out[:11]) == (GUESS, "diff --git ")
+    data = fictl("new-op", *GUESSED, "--dry-run", "--json").document["data"]
+    assert data["signature"]["call"] == dry.splitlines()[0].strip()
+    assert [scalar["name"] for scalar in data["signature"]["scalars"]] == ["y", "z"]
+    (guess,) = data["guesses"]
+    assert guess["about"] == ["y", "z"]
+    assert GUESS in fictl("new-op", *GUESSED).out
+
+
+def test_what_a_guess_tells_to_type_leaves_none(fictl: Callable[..., Any], root: Path) -> None:
+    words = (*GUESSED, "--dry-run", "--json")
+    (guess,) = fictl("new-op", *words).document["data"]["guesses"]
+    for more in (guess["instead"].split(), ("--scalar", "y:float", "--scalar", "z:float")):
+        data = fictl("new-op", *words, *more).document["data"]
+        assert data["guesses"] == []
+    assert data["signature"]["inputs"] == [
+        {"name": "x", "axes": [{"name": "n", "size": None, "computed": None}], "dtype": None}
+    ]
+
+
+KERNEL = """\
+template <typename T>
+__global__ void Gate(const T* x, T* w, int* i, int n, int experts) {
+  int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  if (row < n) w[row * 2] = x[row * experts];
+}
+"""
+ROWS = KERNEL.replace("Gate(const T* x, T* w, int* i", "First(const T* x, T* w").replace(
+    "experts", "d"
+)
+GATE = """\
+import torch
+
+
+def gate(x):
+    w, i = torch.topk(x, 2)
+    return w, i.to(torch.int32)
+"""
+
+
+@pytest.fixture
+def gate(root: Path) -> tuple[str, ...]:
+    """A kernel of top-2 gating with its reference."""
+    (root / "gate.cu").write_text(KERNEL)
+    (root / "gate.py").write_text(GATE)
+    return ("gate", "--kernel", "gate.cu:Gate", "--from", "gate.py:gate", "--json", "--dry-run")
+
+
+def test_the_first_hint_names_the_call_that_no_kind_has(
+    fictl: Callable[..., Any], gate: tuple[str, ...]
+) -> None:
+    """It asks for no shapes, because with these it would be refused as well."""
+    answer = fictl("new-op", "gate", "--from", "gate.py:gate")
+    assert answer.code == 2
+    assert "gate.py:5: 'torch.topk(x, 2)': expressions have no topk" in answer.err
+    assert "no kind fits: write the kernel and bring it along with --kernel" in " ".join(
+        answer.err.split()
+    )
+
+
+def test_each_hint_about_a_kernel_is_enough_for_the_next_step(
+    fictl: Callable[..., Any], gate: tuple[str, ...]
+) -> None:
+    first = fictl("new-op", *gate).document["error"]
+    assert first["hint"].startswith("the kernel's sizes are n, experts: call the axes so")
+    second = fictl("new-op", *gate, "--input", "x:n,experts").document["error"]
+    _, _, paste = second["hint"].partition("if it is 2 in every call: ")
+    assert paste == "--output w:n,k=2 --output i_out:n,k=2:i32"
+    answer = fictl("new-op", *gate, "--input", "x:n,experts", *paste.split())
+    assert answer.code == 0, answer.err
+    data = answer.document["data"]
+    assert data["kind"] is None
+    (guess,) = data["guesses"]
+    assert guess["text"].startswith("grid and block are a guess, a warp a row: grid = ")
+    assert guess["instead"] == "--grid n --block 256"
+
+
+def test_a_launch_that_is_said_is_no_guess(fictl: Callable[..., Any], root: Path) -> None:
+    (root / "rows.cu").write_text(ROWS)
+    words = ("first", "--kernel", "rows.cu:First", "--expr", "max(x)", "--json")
+    shapes = ("--input", "x:n,d", "--output", "w:n")
+    said = ("--grid", "ceil_div(n, 8)", "--block", "256")
+    assert fictl("new-op", *words, *shapes, *said).document["data"]["guesses"] == []
+    launcher = root / "kernels" / "rows" / "first" / "launcher.cu"
+    text = launcher.read_text()
+    assert "config.grid = dim3(device::ceil_div(x.size(0), 8));" in text
+    assert "guess" not in text
+    fictl("new-op", *words, *shapes, "--force")
+    assert (
+        "// Grid and block: a guess from the kernel's body, a warp a row." in launcher.read_text()
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("--grid", "n"),
+            "--grid and --block say how a kernel is launched, and --kernel names none",
+        ),
+        (("--kernel", "gate.cu:Gate", "--grid", "n"), "nothing says what Gate computes"),
+        (("--kernel", "gate.cu:Gate", "--from", "gate.py:gate", "--dtypes", "f99"), "dtype 'f99'"),
+        (("--kernel", "gate.cu:Other", "--from", "gate.py:gate"), "defines no function Other"),
+        (("--from", "gate.py:gate", "--kind", "rowwize"), "there is no kind 'rowwize'"),
+    ],
+)
+def test_what_is_wrong_whatever_the_shapes_are_is_refused_first(
+    fictl: Callable[..., Any], gate: tuple[str, ...], words: tuple[str, ...], message: str
+) -> None:
+    answer = fictl("new-op", "gate", *words)
+    assert answer.code == 2
+    assert message in answer.err
+
+
 def test_undo_takes_it_back(fictl: Callable[..., Any], root: Path) -> None:
     fictl("new-op", *WORDS)
     answer = fictl("new-op", "--undo")

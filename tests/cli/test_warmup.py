@@ -41,6 +41,7 @@ def test_record_says_what_the_program_did(fictl, tmp_path: Path, monkeypatch) ->
     }
     assert "ended with exit code 3" in answer.document["error"]["message"]
     assert fictl("warmup", "record", "--", "true").code == 2
+    assert fictl("warmup", "record", "--dry-run", "--", "no-such-program").code == 3
     assert "would run true" in fictl("warmup", "record", "--dry-run", "--", "true").out
 
 

@@ -43,6 +43,15 @@ def test_it_is_around_ops_of_before_and_after_until_it_is_released() -> None:
     assert [before(1), after(1)] == [3, 3]
 
 
+def test_off_the_wrapper_calls_the_function_itself() -> None:
+    called, ten = declared(), adding(10)
+    for _ in range(2):
+        assert [cell.cell_contents for cell in called.__closure__].count(twice) == 1
+        interception.intercept(ten)
+        assert twice not in [cell.cell_contents for cell in called.__closure__]
+        interception.release(ten)
+
+
 def test_the_last_one_is_outermost() -> None:
     def doubling(declaration: Any, function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *args: 2 * function(*args)
@@ -64,6 +73,13 @@ def test_arguments_come_by_position_with_defaults() -> None:
     called(x=1)
     called(2, more=3)
     assert seen == [("twice", 1, 1), ("twice", 2, 3)]
+
+
+def test_while_torch_compiles_it_traces_the_op(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.compiler.is_compiling", lambda: True)
+    called = declared()
+    interception.intercept(adding(10))
+    assert called(1) == 3
 
 
 def test_a_plan_is_remembered_while_somebody_intercepts() -> None:
@@ -88,10 +104,10 @@ def test_an_op_that_is_gone_is_not_kept() -> None:
     import gc
 
     interception.intercept(adding(10))
-    gc.collect()
+    gc.collect(1)
     count = len(interception._places)
     called = declared()
     assert len(interception._places) == count + 1
     del called
-    gc.collect()
+    gc.collect(1)
     assert len(interception._places) == count

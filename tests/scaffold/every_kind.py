@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,16 @@ from fictl.scaffold.kinds.kind import find_kind
 OF_COPY = 0.85
 # The gemm kind, as generated, of cuBLAS's speed at 8192^3 on Hopper.
 OF_CUBLAS = 0.9
-MEMORY_BOUND = ("elementwise", "rowwise", "reduction", "plan-run", "hopper", "jinja", "triton")
+MEMORY_BOUND = (
+    "elementwise",
+    "rowwise",
+    "reduction",
+    "plan-run",
+    "hopper",
+    "jinja",
+    "triton",
+    "cute-dsl",
+)
 
 
 class Failed(Exception):
@@ -39,12 +49,13 @@ class Failed(Exception):
 
 @dataclass
 class Run:
-    """One kind in a project of its own; `done` says what every step took, `failed` what went wrong.
+    """Kinds in a project of their own; `done` says what every step took, `failed` what went wrong.
 
-    `schedule` and `archs`, where they are said, are all that it is tested under and built for.
+    Why several: the processes that start take longer than the tests of an op. `schedule` and
+    `archs`, where they are said, are all that they are tested under and built for.
     """
 
-    kind: str
+    kinds: tuple[str, ...]
     folder: Path
     gpu: bool
     emulated: bool = True
@@ -54,37 +65,37 @@ class Run:
     done: dict[str, str] = field(default_factory=dict)
     failed: str = ""
 
-    @property
-    def op(self) -> str:
-        return arguments(self.kind)[0]
-
     def prepare(self) -> Run:
         """All but what has to have the GPU to itself."""
-        kind = find_kind(self.kind)
         self.step("init", "init", ".", "--name", "my_kernels")
         if self.archs:
             (self.folder / "fictl.toml").write_text(
                 f'name = "my_kernels"\narchs = "{self.archs}"\n'
             )
-        self.step("new-op", "new-op", *arguments(self.kind))
+        for kind in self.kinds:
+            self.step("new-op", "new-op", op_of(kind), *arguments(kind)[1:])
         self.step("check", "check")
         self.guarded("lint", lambda: lint(self.folder))
-        if self.emulated and "emu" in kind.devices:  # It builds for the project's GPUs, too.
+        run_here = [k for k in self.kinds if self.emulated and "emu" in find_kind(k).devices]
+        if run_here:  # They build for the project's GPUs, too.
             order = ("--schedule", self.schedule) if self.schedule else ()
-            self.step("emulated", "test", self.op, "--device", "emu", *order)
-        else:
-            self.step("build", "build", self.op, "--arch", _targets(kind.archs))
+            self.step("emulated", "test", *map(op_of, run_here), "--device", "emu", *order)
+        for kind in (kind for kind in self.kinds if kind not in run_here):
+            self.step("build", "build", op_of(kind), "--arch", _targets(find_kind(kind).archs))
         if self.gpu:
-            self.step("test", "test", self.op, "--device", "cuda")
+            self.step("test", "test", *map(op_of, self.kinds), "--device", "cuda")
         return self
 
     def bench(self) -> Run:
-        if self.gpu:
-            out = ("--out", str((self.save or self.folder) / f"{self.kind}.json"))
-            beside = ("--baseline", "torch") if self.kind == "gemm" else ()
-            words = ("bench", self.op, "--max-time", "0.5", "--json", *beside, *out)
-            self.guarded("bench", lambda: reached(self.kind, self.fictl(*words), is_hopper()))
+        for kind in self.kinds if self.gpu else ():
+            out = ("--out", str((self.save or self.folder) / f"{kind}.json"))
+            beside = ("--baseline", "torch") if kind == "gemm" else ()
+            words = ("bench", op_of(kind), "--max-time", "0.5", "--json", *beside, *out)
+            self.guarded("bench", partial(self.reached, kind, words))
         return self
+
+    def reached(self, kind: str, words: tuple[str, ...]) -> str:
+        return reached(kind, self.fictl(*words), is_hopper())
 
     def step(self, name: str, *words: str) -> None:
         self.guarded(name, lambda: self.fictl(*words) and "")
@@ -105,7 +116,12 @@ class Run:
 
     def __str__(self) -> str:
         said = "  ".join(f"{name} {took}" for name, took in self.done.items())
-        return f"{'✗' if self.failed else '✓'} {self.kind:12} {said}"
+        return f"{'✗' if self.failed else '✓'} {' '.join(self.kinds):12} {said}"
+
+
+def op_of(kind: str) -> str:
+    """An op's name in a project of several kinds, which are not to share one."""
+    return f"{arguments(kind)[0]}_{kind.replace('-', '_')}"
 
 
 def _targets(archs: str) -> str:
@@ -179,12 +195,12 @@ def main() -> int:
         for kind in said.kind or KINDS:
             folder = Path(base) / kind
             folder.mkdir()
-            runs.append(Run(kind, folder, bool(visible_gpus()), not said.no_emu, said.save))
+            runs.append(Run((kind,), folder, bool(visible_gpus()), not said.no_emu, said.save))
         for each in [*pool.map(Run.prepare, runs)]:
             print(each.bench(), flush=True)
     for each in runs:
         if each.failed:
-            print(f"\n{each.kind}: {each.failed}")
+            print(f"\n{' '.join(each.kinds)}: {each.failed}")
     return int(any(each.failed for each in runs))
 
 

@@ -44,18 +44,28 @@ def view(out: Console, report: InspectReport, shown: Collection[str]) -> None:
 def data_of(report: InspectReport, shown: Collection[str]) -> dict[str, Any]:
     """Build the document for --json; code is part of its kernel."""
     data = report.to_dict()
-    for one, module in zip(report.modules, data["modules"], strict=True):
-        sass = sass_of(one) if {"sass", "source"} & set(shown) else {}
-        ptx = ptx_of(one) if "ptx" in shown else {}
-        for kernel, row in zip(one.kernels, module["kernels"], strict=True):
-            if kernel.key in sass:
-                row["sass"] = [
-                    {"offset": line.offset, "text": line.text, "place": _place(one, line.place)}
-                    for line in sass[kernel.key]
-                ]
-            if kernel.key in ptx:
-                row["ptx"] = ptx[kernel.key]
-    return data
+    modules = [
+        {**module, "kernels": [*_with_code(one, module["kernels"], shown)]}
+        for one, module in zip(report.modules, data["modules"], strict=True)
+    ]
+    return {**data, "modules": modules}
+
+
+def _with_code(
+    one: Inspected, rows: Sequence[dict[str, Any]], shown: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    sass = sass_of(one) if {"sass", "source"} & set(shown) else {}
+    ptx = ptx_of(one) if "ptx" in shown else {}
+    for kernel, row in zip(one.kernels, rows, strict=True):
+        code: dict[str, Any] = {}
+        if kernel.key in sass:
+            code["sass"] = [
+                {"offset": line.offset, "text": line.text, "place": _place(one, line.place)}
+                for line in sass[kernel.key]
+            ]
+        if kernel.key in ptx:
+            code["ptx"] = ptx[kernel.key]
+        yield {**row, **code}
 
 
 def _place(one: Inspected, place: Any) -> str | None:

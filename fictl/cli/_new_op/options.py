@@ -9,6 +9,13 @@ import typer
 from fictl.errors import FictlError
 
 _START, _OP = "Start from", "The op"
+TENSORS = {
+    "x:n,hidden": "axes by name; the same name is the same size",
+    "x:n,d=128": "an axis of one size, as in a result w:n,k=2",
+    "y:n,half=hidden//2": "of a result: an axis computed from others",
+    "ids:n:i32": "a dtype of its own; the others have the call's",
+    "--output w:n,k=2 --output ids:n,k=2:i32": "several: the option again, in the order of the arguments or of the return",
+}
 
 
 def summaries() -> dict[str, str]:
@@ -53,8 +60,8 @@ Input = Annotated[
     list[str] | None,
     typer.Option(
         "--input",
-        metavar="NAME:AXES",
-        help="A tensor, as in x:n,hidden.",
+        metavar="NAME:AXES[:DTYPE]",
+        help="A tensor, as in x:n,hidden or ids:n:i32; again for each.",
         rich_help_panel=_OP,
         show_default=False,
     ),
@@ -73,8 +80,9 @@ Output = Annotated[
     list[str] | None,
     typer.Option(
         "--output",
-        metavar="NAME:AXES",
-        help="A result, as in y:n,hidden; with a fixed axis and a dtype of its own: ids:n,k=2:i32.",
+        metavar="NAME:AXES[:DTYPE]",
+        help="A result, as in y:n,hidden; with a fixed axis and a dtype of its own: ids:n,k=2:i32; "
+        "again for each.",
         rich_help_panel=_OP,
         show_default=False,
     ),

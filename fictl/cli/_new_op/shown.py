@@ -19,6 +19,10 @@ _ORDER = ("launcher.cu", "binding.cpp", "jit.py", "op.py", "trace.py", "bench.py
 def described(new_op: Draft) -> Iterator[str]:
     """The signature, and every guess with the options that say it otherwise."""
     yield f"  {new_op.call}"
+    yield from guesses(new_op)
+
+
+def guesses(new_op: Draft) -> Iterator[str]:
     for guess in new_op.guesses:
         yield f"  guess: {guess.text}:"
         yield f"         {guess.instead}"

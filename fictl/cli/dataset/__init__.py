@@ -5,4 +5,5 @@ COMMANDS = {
     "run": "Evaluate solutions, and add the results",
     "report": "Show who is right, and how fast",
     "export": "Write ops as a dataset",
+    "collect": "Make workloads of dumped calls",
 }

@@ -14,7 +14,7 @@ from fictl.errors import FictlError
 from fictl.quantity import counted
 
 EXAMPLES = {
-    "fictl warmup record -- python serve.py --model m": "into warmup.jsonl",
+    "fictl warmup record -- python serve.py llama": "into warmup.jsonl",
     "fictl warmup record --out llama.jsonl -- python serve.py": "into a file of your own",
 }
 
@@ -35,9 +35,10 @@ def command(
 
     Its children are recorded, too. FICTL_WARMUP_RECORD=FILE does the same without this command.
     """
-    from fictl.warmup.recording import Recorded, record
+    from fictl.warmup.recording import Recorded, record, require_recordable
 
     if dry_run:
+        require_recordable(program, out)
         data = Recorded(out.absolute(), 0, 0).to_dict()
         console.show(console.Result(data, f"would run {program[0]}, and append to {out}"))
         return

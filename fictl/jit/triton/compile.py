@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -30,9 +30,14 @@ _UNMET = {
 
 def main(words: list[str]) -> str | None:
     """Compile; return the error as a compiler diagnostic, None on success."""
+    return run(words, compiled)
+
+
+def run(words: list[str], compile_: Callable[[Path, Collection[str]], str]) -> str | None:
+    """Write the header that a compiler of Python kernels makes; return its error, None on success."""
     source, *targets, _, output = words
     try:
-        Path(output).write_text(compiled(Path(source), targets), encoding="utf-8")
+        Path(output).write_text(compile_(Path(source), targets), encoding="utf-8")
     except (
         Exception
     ) as error:  # The author's kernel may raise anything; every error concerns the kernel.
@@ -53,20 +58,21 @@ def compiled(source: Path, targets: Collection[str]) -> str:
                 Kernel(variant, tuple(_cubin(variant, target) for target in targets))
                 for variant in both
             )
-            for both in _variants(source)
+            for both in variants_in(source, _read)
         ]
-    return header(source.name, triton.__version__, functions)
+    return header(source.name, f"Triton {triton.__version__}", functions)
 
 
-def _variants(source: Path) -> Iterator[tuple[Variant, ...]]:
+def variants_in(
+    source: Path, read: Callable[[Any, Mapping[str, Any]], Variant]
+) -> Iterator[tuple[Variant, ...]]:
     """Yield each variant with its assumptions, then without, for arguments that violate them."""
     variants = _loaded(source).get("variants")
     if not callable(variants):
         raise UsageError(f"there is no variants() in {source.name}")
     seen: set[tuple[str, ...]] = set()
     for function, given in variants():
-        variant = read_variant(function, given)
-        _check_options(variant)
+        variant = read(function, given)
         if variant.signature in seen:
             types = ", ".join(variant.arguments.values())
             raise UsageError(f"variants() yields {variant.name}({types}) twice")
@@ -85,8 +91,9 @@ def _loaded(source: Path) -> dict[str, Any]:
     return vars(module)
 
 
-def _check_options(variant: Variant) -> None:
-    """Refuse unknown options, which Triton would ignore."""
+def _read(function: Any, given: Mapping[str, Any]) -> Variant:
+    """Read a variant; refuse unknown options, which Triton would ignore."""
+    variant = read_variant(function, given)
     from triton.backends.nvidia.compiler import CUDAOptions
 
     for name in variant.options:
@@ -94,6 +101,7 @@ def _check_options(variant: Variant) -> None:
             raise UsageError(
                 f"{name!r} is neither a parameter of {variant.name} nor an option of Triton"
             )
+    return variant
 
 
 def _cubin(variant: Variant, target: str) -> Cubin:

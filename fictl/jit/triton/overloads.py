@@ -9,7 +9,7 @@ from fictl.jit.triton.cubin import Cubin, Kernel
 from fictl.jit.triton.variant import ASSUMED, Variant
 
 _HEADER = """\
-// Made of {source} by Triton {version}: a function for each kernel, overloaded for its types. `grid`
+// Made of {source} by {maker}: a function for each kernel, overloaded for its types. `grid`
 // is called with the constants of the kernel as members of its argument, as Triton does.
 #include <binding/cubin.h>
 {includes}
@@ -28,27 +28,32 @@ struct Constants{number} {{
 template <typename Grid>
 cudaError_t {name}({parameters}) {{
 {kernels}
-  void* scratch = nullptr;
-  void* arguments[] = {{{addresses}}};
+{scratch}  void* arguments[] = {{{addresses}}};
   return {chosen}.launch(launch, grid(Constants{number}()), arguments);
 }}
 """
 
+# Triton adds two arguments for scratch memory, which these kernels do not need.
+_HIDDEN = 2
+_SCRATCH = "  void* scratch = nullptr;\n"
 _INCLUDES = {"__nv_bfloat16": "cuda_bf16.h", "__half": "cuda_fp16.h", "__nv_fp8": "cuda_fp8.h"}
 _LINE = 80
 
 
-def header(source: str, version: str, functions: Sequence[tuple[Kernel, ...]]) -> str:
-    """Return the header. Each function has one kernel, or a specialised one and a general one."""
+def header(
+    source: str, maker: str, functions: Sequence[tuple[Kernel, ...]], hidden: int = _HIDDEN
+) -> str:
+    """Return the header. Each function has one kernel, or a specialised one and a general one.
+
+    `maker` is the compiler with its version, `hidden` how many arguments it adds to each kernel.
+    """
     types = " ".join(word for group in functions for word in group[0].variant.signature)
     includes = "".join(f"#include <{file}>\n" for word, file in _INCLUDES.items() if word in types)
-    texts = (_function(number, group) for number, group in enumerate(functions))
-    return _HEADER.format(
-        source=source, version=version, includes=includes, functions="\n".join(texts)
-    )
+    texts = (_function(number, group, hidden) for number, group in enumerate(functions))
+    return _HEADER.format(source=source, maker=maker, includes=includes, functions="\n".join(texts))
 
 
-def _function(number: int, kernels: Sequence[Kernel]) -> str:
+def _function(number: int, kernels: Sequence[Kernel], hidden: int) -> str:
     variant = kernels[0].variant
     names = [f"kCubins{number}_{at}" for at in range(len(kernels))]
     parameters = [f"{cpp} {_parameter(name)}" for name, cpp in variant.arguments.items()]
@@ -64,8 +69,8 @@ def _function(number: int, kernels: Sequence[Kernel]) -> str:
             f"  static const fictl::CubinKernel {word}({name});"
             for word, name in zip(("best", "general"), names, strict=False)
         ),
-        # Triton adds two arguments for scratch memory, which these kernels do not need.
-        addresses=", ".join([*addresses, "&scratch", "&scratch"]),
+        scratch=_SCRATCH if hidden else "",
+        addresses=", ".join([*addresses, *["&scratch"] * hidden]),
         chosen=_chosen(variant),
     )
 

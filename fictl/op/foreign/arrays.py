@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import torch
+from torch.utils.dlpack import from_dlpack
 
 from fictl.errors import InvalidValue, NotInstalled, WrongType
 
@@ -19,7 +20,7 @@ _NAMED = {str(dtype).removeprefix("torch."): dtype for dtype in _BY_BITS}
 
 
 def is_array(value: Any) -> bool:
-    """Return true for what speaks DLPack and is no tensor of torch's."""
+    """Return true for what speaks DLPack and is not a tensor of torch's."""
     return hasattr(type(value), "__dlpack__") and not isinstance(value, torch.Tensor)
 
 
@@ -52,8 +53,8 @@ def as_tensor(value: Any, op: str, name: str, is_written: bool) -> torch.Tensor:
     try:
         dtype = _NAMED.get(str(getattr(value, "dtype", "")))
         if library_of(value) == "numpy" and dtype is not None:
-            return torch.from_dlpack(value.view(f"i{dtype.itemsize}")).view(dtype)
-        return torch.from_dlpack(value)
+            return from_dlpack(value.view(f"i{dtype.itemsize}")).view(dtype)
+        return from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise WrongType(
             f"{op}: argument '{name}', a {described(value)} of {getattr(value, 'dtype', '?')}, "

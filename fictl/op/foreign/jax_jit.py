@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils.dlpack import from_dlpack
 
 from fictl import settings
 from fictl.errors import InvalidValue, NotInstalled, UsageError
@@ -66,7 +67,7 @@ def _is_constant(value: Any) -> bool:
 
 
 class _Results:
-    """What a call returns: the shape and dtype of each tensor, found without running a kernel."""
+    """Shapes and dtypes of the tensors that a call returns, found without running a kernel."""
 
     def __init__(self, run: Run, given: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
         device = settings.DEVICE.get()
@@ -137,14 +138,14 @@ def _body(
     order, constants = tuple(given), {n: v for n, v in given.items() if n not in names}
 
     def body(*buffers: Any) -> None:
-        tensors = [torch.from_dlpack(buffer) for buffer in buffers]
+        tensors = [from_dlpack(buffer) for buffer in buffers]
         targets = tensors[len(names) :]
         known = {**constants, **dict(zip((*names, *outs), tensors, strict=False))}
         with torch.no_grad(), _stream(tensors[0]):
             result = run({name: known[name] for name in order})
-            for target, made in zip(targets, _tensors(result), strict=True):
-                if made is not target:
-                    target.copy_(made)
+            for target, tensor in zip(targets, _tensors(result), strict=True):
+                if tensor is not target:
+                    target.copy_(tensor)
 
     return body
 
@@ -156,7 +157,8 @@ def _stream(tensor: torch.Tensor) -> AbstractContextManager[Any]:
     import tvm_ffi
 
     raw = tvm_ffi.get_raw_stream(tvm_ffi.device("cuda", tensor.device.index))
-    return torch.cuda.stream(torch.cuda.ExternalStream(raw, tensor.device))
+    cuda: Any = torch.cuda  # Its streams have no types.
+    return cuda.stream(cuda.ExternalStream(raw, tensor.device))  # type: ignore[no-any-return]
 
 
 def _torch_dtype(array: Any) -> torch.dtype:

@@ -17,13 +17,16 @@ _FIX = (
     "_*.py, and the functions of other modules that @op(uses=…) names"
 )
 
+# What a kernel.py is written in.
+_KERNELS = ("triton", "cutlass")
+
 
 def imports_stay_inside(folder: OpFolder) -> Iterator[Problem]:
     used = {name for declaration in folder.declarations() for name in declaration.uses}
     for path in matching(folder.path, "*.py"):
         for node in _statements(parse(path), path != folder.bench):
             for name, line in _imports(node, folder):
-                in_triton = path == folder.triton and name.partition(".")[0] == "triton"
+                in_triton = path == folder.triton and name.partition(".")[0] in _KERNELS
                 if not in_triton and not _is_allowed(name, folder, used):
                     yield Problem("imports", path, line, f"{path.name} imports {name}", _FIX)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -27,7 +28,7 @@ class Kind:
     reductions over the last axis), `weights` (the same, of which one is drawn), `reduction`
     (nothing is left of the last axis) or `score` (of a query and a key). `taken` are names that
     its files have for something else. `dtypes` are those where none are said, `accepts` all that it
-    can. `guess` is when it is tried where no kind is named: 1 is first, 0 never. `kernel` is said
+    can. `calls` are functions of torch that an op of it can stand for. `guess` is when it is tried where no kind is named: 1 is first, 0 never. `kernel` is said
     beside the file of that name, `edit` is in the line of it where the computation stands.
     """
 
@@ -39,6 +40,7 @@ class Kind:
     more: tuple[str, ...] = ()
     scalars: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
     expression: str = ""
     default: str = ""
     dtypes: str = "f16 bf16 f32"
@@ -64,7 +66,7 @@ class Kind:
         return templates
 
 
-_LISTS = ("inputs", "outputs", "more", "scalars", "taken")
+_LISTS = ("inputs", "outputs", "more", "scalars", "taken", "calls")
 _EXPRESSIONS = ("", "pointwise", "rows", "weights", "reduction", "score")
 _KEYS = {field.name for field in fields(Kind)} - {"name", "trees"} | {"base"}
 
@@ -84,6 +86,12 @@ def find_kind(name: str, own: Path | None = None) -> Kind:
     close = get_close_matches(name, known, n=1)
     meant = f"; did you mean {close[0]!r}?" if close else ""
     raise UsageError(f"there is no kind {name!r}", f"one of {', '.join(known)}{meant}")
+
+
+def kind_for(text: str) -> Kind | None:
+    """The kind of ours that stands for a function of torch that is called in a text."""
+    called = {*re.findall(r"(\w+)\(", text)}
+    return next((kind for kind in kinds().values() if called & {*kind.calls}), None)
 
 
 def find_part(name: str) -> Kind:

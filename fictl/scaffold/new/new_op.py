@@ -81,10 +81,15 @@ def _check_words(project: Project, request: NewOpRequest) -> None:
             "a kind knows how to launch its kernel",
         )
     elif request.kind:
-        _refuse_score(request.reference, find_kind(request.kind, project.templates))
+        _refuse_reference(request.reference, find_kind(request.kind, project.templates))
 
 
-def _refuse_score(reference: str, kind: Kind) -> None:
+def _refuse_reference(reference: str, kind: Kind) -> None:
+    if reference and kind.scalars and not kind.expression:
+        raise UsageError(
+            f"kind {kind.name} has no use for {reference}: its kernel comes with a reference",
+            "leave it out, and edit trace.py where yours differs",
+        )
     if reference and kind.expression == "score":
         raise UsageError(
             f"kind {kind.name} has no use for {reference}: its reference is the attention "
@@ -188,7 +193,7 @@ def _of_kind(
     family = check_family(request.family or kind.family)
     dtypes = _dtypes(request.dtypes or kind.dtypes, kind)
     if read:
-        _refuse_score(request.reference or request.definition, kind)
+        _refuse_reference(request.reference or request.definition, kind)
     text = request.expression or (read.expression if read and kind.expression else "") or ""
     if read and kind.expression and not text:
         from fictl.scaffold.new.reference import untranslated

@@ -23,7 +23,9 @@ from fictl.scaffold.project.existing_build import advice, build_file, is_package
 _NOTES = {
     OWN_FILE: "the name, and what is built without a GPU",
     SHARED_FILE: "pip install -e .",
+    "setup.py": "type checkers see it after pip install -e .",
     "{{ name }}/__init__.py": "import {name}; {name}.ops",
+    "{{ name }}/py.typed": "it has types",
     "{{ kernels }}/README.md": "what an op is made of",
     "README.md": "how to go on",
     "AGENTS.md": "where coding agents find their instructions",
@@ -33,7 +35,7 @@ _NOTES = {
     ".gitignore": "what is made, not written",
 }
 # A repository that is packaged its own way goes on being packaged that way.
-_PACKAGING = (SHARED_FILE, "{{ name }}/__init__.py")
+_PACKAGING = (SHARED_FILE, "setup.py", "{{ name }}/__init__.py", "{{ name }}/py.typed")
 
 
 @dataclass(frozen=True)

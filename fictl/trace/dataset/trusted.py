@@ -14,6 +14,8 @@ from fictl.paths import real
 
 # Folders whose files decide what runs; blobs of workloads do not.
 _DECIDING = ("definitions", "solutions", "traces")
+# Folders that workloads are added to.
+WRITTEN = ("definitions", "workloads", "blob")
 
 
 def require_trusted(root: Path) -> Path:
@@ -33,7 +35,7 @@ def require_trusted(root: Path) -> Path:
 def require_own_folder(root: Path) -> None:
     """Refuse a dataset to write to that others own or can write: a link would lead elsewhere."""
     users = trusted_users()
-    for path in (root, root / "definitions", root / "workloads", root / "blob"):
+    for path in (root, *(root / name for name in WRITTEN)):
         if os.path.lexists(path):
             _require(path, root, users)
 

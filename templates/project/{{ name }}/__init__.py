@@ -1,5 +1,10 @@
 """CUDA kernels, each built when it is first called: `{{ name }}.ops` has them by name."""
 
+from typing import TYPE_CHECKING
+
 from fictl.project import mounted
 
-__path__, ops = mounted(__name__, __path__)
+if TYPE_CHECKING:  # ops.pyi, which fictl keeps up to date
+    from . import ops as ops
+else:
+    __path__, ops = mounted(__name__, __path__)

@@ -49,26 +49,26 @@ def test_bytes_come_through_a_literal(data: bytes) -> None:
 
 def test_the_case_that_may_be_assumed_is_chosen_by_the_arguments() -> None:
     best = kernel("fp16", block=64)
-    text = header("kernel.py", "3.6.0", [(best, Kernel(best.variant.general, best.cubins))])
+    text = header("kernel.py", "Triton 3.6.0", [(best, Kernel(best.variant.general, best.cubins))])
     assert "(fictl::multiples_of_16(out_, n_) ? best : general).launch(" in text
     assert "Made of kernel.py by Triton 3.6.0" in text
     assert "// twice(out: *fp16:16, n: i64:16), block = 64, num_warps = 4\n" in text
 
 
 def test_where_nothing_is_assumed_there_is_one_code() -> None:
-    text = header("kernel.py", "3.6.0", [(kernel("fp16", ()),)])
+    text = header("kernel.py", "Triton 3.6.0", [(kernel("fp16", ()),)])
     assert "return best.launch(" in text
     assert "general" not in text
 
 
 def test_ptx_stands_before_code_for_the_gpu_itself() -> None:
-    text = header("kernel.py", "3.6.0", [(kernel("fp16", (), ptx=".version 8.0"),)])
+    text = header("kernel.py", "Triton 3.6.0", [(kernel("fp16", (), ptx=".version 8.0"),)])
     rows = [line.strip() for line in text.splitlines() if line.startswith("    {80")]
     assert [row.split(",")[1] for row in rows] == [" true", " false"]
 
 
 def test_headers_are_those_of_the_types() -> None:
-    text = header("kernel.py", "3.6.0", [(kernel("fp16"),), (kernel("fp8e5"),)])
+    text = header("kernel.py", "Triton 3.6.0", [(kernel("fp16"),), (kernel("fp8e5"),)])
     assert "cuda_fp16.h" in text
     assert "cuda_fp8.h" in text
     assert "cuda_bf16.h" not in text
@@ -86,11 +86,11 @@ def test_it_is_c_plus_plus(tmp_path: Path) -> None:
                  : cudaErrorUnknown;
     }
     """
-    compiled(header("kernel.py", "3.6.0", kernels) + use, tmp_path)
+    compiled(header("kernel.py", "Triton 3.6.0", kernels) + use, tmp_path)
 
 
 def test_an_argument_may_be_called_like_a_word_of_c_plus_plus(tmp_path: Path) -> None:
     types = dict.fromkeys(["new", "grid", "launch", "scratch", "best"], "i32")
     variant = Variant(twice, types, {}, {}, (0,))
     made = Kernel(variant, (Cubin(80, b"code", "", "twice", 128, 0),))
-    compiled(header("kernel.py", "3.6.0", [(made, made)]), tmp_path)
+    compiled(header("kernel.py", "Triton 3.6.0", [(made, made)]), tmp_path)

@@ -147,13 +147,15 @@ def test_a_result_that_numpy_lacks_names_the_package(monkeypatch) -> None:
 
 def test_a_negative_stride_does_not_end_the_process() -> None:
     x = np.arange(4, dtype=np.float32)
-    with pytest.raises(InvalidValue, match="argument 'y', a numpy.ndarray, has a negative stride"):
+    with pytest.raises(
+        InvalidValue, match=r"argument 'y', a numpy\.ndarray, has a negative stride"
+    ):
         added(x, x[::-1])
 
 
 def test_what_is_no_tensor_in_torch_is_refused_by_name_and_type() -> None:
     x = np.arange(4, dtype=">f4")
-    with pytest.raises(WrongType, match="argument 'x', a numpy.ndarray of >f4, cannot be read"):
+    with pytest.raises(WrongType, match=r"argument 'x', a numpy\.ndarray of >f4, cannot be read"):
         added(x, x)
 
 

@@ -82,7 +82,7 @@ def test_several_results_have_their_shapes_and_types(jnp) -> None:
 def test_a_value_that_xla_cannot_pass_is_refused_by_name(jnp) -> None:
     import jax
 
-    with pytest.raises(ValueError, match="added: argument 'y' is a Tensor, inside of jax.jit"):
+    with pytest.raises(ValueError, match=r"added: argument 'y' is a Tensor, inside of jax\.jit"):
         jax.jit(lambda v: added(v, torch.ones(3)))(jnp.ones(3))
 
 

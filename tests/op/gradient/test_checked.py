@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -87,6 +89,24 @@ def test_a_tensor_in_place_of_a_number_is_seen() -> None:
 def test_it_is_seen_when_compiled(weight, compiled, wrapped) -> None:
     with pytest.raises(RuntimeError, match=REFUSED.format("x")):
         compiled(lambda w: lossy(wrapped(w)))(weight)
+
+
+@pytest.mark.parametrize("fullgraph", [True, False])
+def test_compiled_the_error_is_that_sentence_and_where_it_was_called(weight, fullgraph) -> None:
+    torch.compiler.reset()
+
+    def layer(w: torch.Tensor) -> torch.Tensor:
+        return lossy(w) * 2
+
+    with pytest.raises(FictlError) as info:
+        torch.compile(layer, fullgraph=fullgraph, backend="eager")(weight)
+    line = layer.__code__.co_firstlineno + 1
+    place = f"(called at {Path(__file__).name}:{line} in layer)"
+    assert info.value.message == f"{REFUSED.format('x')} {place}"
+    assert "torch.no_grad()" in info.value.hint
+    report = "".join(traceback.format_exception(info.value))
+    assert len(report.splitlines()) <= 10
+    assert "Traceback" not in report.partition("\n")[2]
 
 
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])

@@ -8,7 +8,7 @@ import pytest
 
 from fictl.errors import UsageError
 from fictl.paths import data_root
-from fictl.scaffold.kinds.kind import Kind, find_kind, kinds
+from fictl.scaffold.kinds.kind import Kind, find_kind, kind_for, kinds
 
 SHIPPED = data_root("templates") / "op"
 WHOLE = 'summary = "s"\ninputs = ["x:n"]\noutputs = ["out:n"]\n'
@@ -136,3 +136,12 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_what_python_and_the_kind_leave_beside_is_no_template(own: Path) -> None:
     _written(own, "mine", WHOLE, **{"a.py": "", "__pycache__/a.pyc": ""})
     assert [*find_kind("mine", own).files()] == ["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("torch.topk(torch.softmax(x, -1), 2)", "topk"), ("x.cumsum(-1)", "scan"), ("cumsum", "")],
+)
+def test_a_call_of_torch_leads_to_the_kind_that_stands_for_it(text: str, kind: str) -> None:
+    found = kind_for(text)
+    assert (found.name if found else "") == kind

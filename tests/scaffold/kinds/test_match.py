@@ -64,3 +64,12 @@ def test_a_pattern_becomes_a_tensor_with_the_axes_that_are_known() -> None:
     assert expand("out:*rows,cols", bind(ROWS.inputs, inputs)) == "out:b,s,h"
     bound = bind(RAGGED.inputs, [parse_tensor("p:starts:i32"), parse_tensor("v:t,d")])
     assert expand(RAGGED.outputs[0], bound) == "out:segments=starts-1,d"
+
+
+def test_of_several_dtypes_a_pattern_takes_any_and_becomes_the_first() -> None:
+    kind = Kind("quantize", (), "", ("x:n",), ("q:n:e4m3|i8",))
+    assert expand(kind.outputs[0]) == "q:n:e4m3"
+    assert _matched(kind, ["x:m"], ["q:m:i8"]) == {"n": ("m",)}
+    for other in ("q:m", "q:m:e5m2"):
+        with pytest.raises(UsageError, match=f"cannot be x:m -> {other}"):
+            _matched(kind, ["x:m"], [other])

@@ -99,3 +99,26 @@ def test_what_does_not_go_together_is_refused(
 def test_a_number_that_a_kernel_would_ignore_is_refused() -> None:
     with pytest.raises(UsageError, match=r"kind gemm takes no numbers, not alpha:float"):
         infer(MATRICES, (), ("alpha:float",), (), "")
+
+
+NUMBERED = Kind("top", (), "", ("x:rows,cols",), ("y:rows,k",), scalars=("k:int=8", "up:bool=true"))
+
+
+def test_a_finished_kernel_keeps_its_numbers_whatever_its_tensors_are_called() -> None:
+    assert _said(NUMBERED, "z:n,m") == "z:n,m, k:int=8, up:bool=True -> y:n,k = None"
+    others = ("up:bool", "k:int=3")
+    assert _said(NUMBERED, scalars=others).startswith("x:rows,cols, up:bool, k:int=3 -> ")
+
+
+@pytest.mark.parametrize("scalars", [("k:int",), ("k:float", "up:bool"), ("n:int", "up:bool")])
+def test_a_finished_kernel_takes_no_other_numbers(scalars: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match="kind top takes k:int=8, up:bool=true, not "):
+        _said(NUMBERED, scalars=scalars)
+
+
+def test_a_finished_kernel_has_its_sizes_from_the_call() -> None:
+    with pytest.raises(
+        UsageError, match="axis m has the size 64, and kind top takes any"
+    ) as caught:
+        _said(NUMBERED, "x:n,m=64")
+    assert caught.value.hint.startswith("leave its size out: m;")

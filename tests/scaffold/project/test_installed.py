@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 import fictl
+from fictl.project import Project
+from fictl.project.facade_stub import refresh_stub
 from fictl.scaffold.plan.write import apply
 from fictl.scaffold.project.init import plan_init
 
@@ -46,6 +48,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for path in (path for path in copy.rglob("*") if path.is_file() and path.suffix != ".pyc"):
             text = path.read_text(encoding="utf-8")
             path.write_text(text.replace("tiny", "my_kernels"), encoding="utf-8")
+    refresh_stub(Project.at(root))
     cached = root / "kernels" / "elementwise" / "twice" / "__pycache__"
     cached.mkdir(exist_ok=True)
     (cached / "litter.pyc").touch()
@@ -83,9 +86,32 @@ def test_in_place_it_is_imported_from_anywhere(project: Path, python: Path, tmp_
         assert said == f"twice {project / 'kernels' / 'elementwise' / 'twice'}"
         listed = run(python, "-m", "fictl", "list", cwd=tmp_path, PYTHONPATH="")
         assert "my_kernels" in listed
+        _see_types(python, tmp_path)
     finally:
         uninstall = ("uninstall", "--quiet", "--yes", "my-kernels")
         run(sys.executable, "-m", "pip", "--python", python, *uninstall, cwd=tmp_path)
+
+
+def _see_types(python: Path, folder: Path) -> None:
+    """A type checker in another folder knows the ops of an installation in place."""
+    pytest.importorskip("mypy")
+    program = folder / "program.py"
+    program.write_text(
+        "import my_kernels\nreveal_type(my_kernels.ops.twice)\nmy_kernels.ops.thrice\n"
+    )
+    settings = "[mypy]\n[mypy-fictl.*,torch.*]\nfollow_imports = skip\n"
+    (folder / "mypy.ini").write_text(settings)
+    words = ["--python-executable", python, "--cache-dir", os.devnull, "program.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert 'Revealed type is "def (' in done.stdout, done.stdout + done.stderr
+    assert 'Module has no attribute "thrice"' in done.stdout
+    assert "Found 1 error" in done.stdout
 
 
 def test_the_wheel_brings_one_top_level_name(dist: Path) -> None:
@@ -101,7 +127,8 @@ def test_the_wheel_holds_the_kernels_and_what_the_project_is_called(
         packed = {name for name in archive.namelist() if "dist-info" not in name}
     files = {path.relative_to(project) for path in (project / "kernels").rglob("*.*")}
     sources = {f"my_kernels/{path}" for path in files if path.suffix != ".pyc"}
-    assert packed == sources | {"my_kernels/__init__.py", "my_kernels/fictl.toml"}
+    own = ("__init__.py", "fictl.toml", "ops.pyi", "py.typed")
+    assert packed == sources | {f"my_kernels/{name}" for name in own}
 
 
 def test_the_sdist_holds_no_compiled_python(dist: Path) -> None:

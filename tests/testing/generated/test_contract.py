@@ -62,7 +62,9 @@ def test_a_kernel_that_leaves_an_element_unwritten(failures) -> None:
     failed = failures(KERNEL, "i < n", "i < n - 1")
     assert failed.keys() == OF_CASE
     for variant in OF_CASE:
-        assert failed[variant].startswith("out: 1 of 40 elements differ; 1 element was never written")
+        assert failed[variant].startswith(
+            "out: 1 of 40 elements differ; 1 element was never written"
+        )
 
 
 def test_a_kernel_that_ignores_the_strides_of_its_output(failures) -> None:

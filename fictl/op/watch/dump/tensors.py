@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, TensorSpec, serialize_file
+from safetensors import SafetensorError, TensorSpec, serialize, serialize_file
 from safetensors.torch import load_file
 
 from fictl.op.watch.dump.record import Layout, Refused, TensorFile
@@ -43,7 +43,7 @@ def write_tensors(
     packed = {key: _packed(tensor) for key, tensor in tensors.items()}
     path = folder / f"{stem}.{'safetensors' if as_safetensors else 'pt'}"
     if as_safetensors:
-        _save_safetensors(path, packed)
+        save_safetensors(path, packed)
     else:
         # With their strides, for users who load the file by hand.
         _save_pt(path, {key: restored(packed[key], layouts[key], "cpu") for key in packed})
@@ -94,13 +94,18 @@ def restored(stored: torch.Tensor, layout: Layout, device: str) -> torch.Tensor:
     return strided
 
 
-def _save_safetensors(path: Path, tensors: dict[str, torch.Tensor]) -> None:
-    """Write the file without safetensors.torch.save_file, which needs NumPy."""
+def save_safetensors(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Write contiguous tensors of the CPU without safetensors.torch, which needs NumPy."""
     specs = {key: _spec(tensor) for key, tensor in tensors.items()}
     try:
         serialize_file(specs, path)
     except SafetensorError as error:  # Its word for a full disk.
         raise OSError(str(error)) from error
+
+
+def safetensors_bytes(tensors: Mapping[str, torch.Tensor]) -> bytes:
+    """Return what the file of contiguous tensors of the CPU would hold."""
+    return serialize({key: _spec(tensor) for key, tensor in tensors.items()})
 
 
 def _save_pt(path: Path, tensors: dict[str, torch.Tensor]) -> None:

@@ -112,7 +112,7 @@ def _explicit(request: NewOpRequest, new_op: Draft) -> NewOpRequest:
 
 
 def _spelled(tensor: Tensor) -> str:
-    """As --input and --output take it."""
+    """Spell a tensor as --input and --output take it."""
     axes = ",".join(map(_axis, tensor.axes))
     dtype = f":{parse_dtype(tensor.dtype).short}" if tensor.dtype else ""
     return f"{tensor.name}:{axes}{dtype}"

@@ -51,7 +51,7 @@ class FileUpgrade:
         return self.change in ("new", "changed", "merged", "conflict", "gone")
 
     def described(self) -> str:
-        """What becomes of it, for people."""
+        """Describe what becomes of it, for people."""
         if self.conflicts:
             lines = ", ".join(map(str, self.conflicts))
             return f"{counted(len(self.conflicts), 'conflict')}, in line {lines}"

@@ -28,6 +28,7 @@ def bring(request: NewOpRequest, read: ReadReference | None) -> Brought:
         signature = _of_expression(source, request, expression)
     else:
         assert read is not None
+        _refuse_foreign_numbers(request, read)
         signature = _said(
             request.inputs or read.inputs,
             request.scalars or read.scalars,
@@ -51,6 +52,18 @@ def _refuse_unsaid(source: KernelSource) -> None:
         f"nothing says what {source.function.name} computes, and its test has to know",
         'say it in torch with --from ref.py:function, or with --expr "…"',
     )
+
+
+def _refuse_foreign_numbers(request: NewOpRequest, read: ReadReference) -> None:
+    """Refuse numbers that the reference does not take: the tests could not call it."""
+    known = [parse_scalar(text).name for text in read.scalars]
+    strange = [name for text in request.scalars if (name := parse_scalar(text).name) not in known]
+    if strange:
+        raise UsageError(
+            f"--scalar names {strange[0]!r}, which the reference does not take",
+            f"give it a parameter {strange[0]}: int, or call an axis so; its numbers are "
+            f"{', '.join(known) or 'none'}",
+        )
 
 
 def _said(inputs: Sequence[str], scalars: Sequence[str], outputs: Sequence[str]) -> Signature:

@@ -42,7 +42,7 @@ def _spread(
     signature: Signature, axes: tuple[Axis, ...], sizes: tuple[int, int, int]
 ) -> tuple[int, ...]:
     first, between, last = sizes
-    chosen = (first, *[between] * (len(axes) - 2), last)
+    chosen = (first, *[between] * (len(axes) - 2), last)[: len(axes)]
     return tuple(_possible(signature, a, size) for a, size in zip(axes, chosen, strict=True))
 
 

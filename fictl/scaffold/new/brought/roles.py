@@ -10,6 +10,7 @@ from fictl.errors import UsageError
 from fictl.scaffold.new.brought.kernel_source import KernelParameter, KernelSource, listed
 from fictl.scaffold.new.brought.launch import unit_of
 from fictl.scaffold.new.brought.sizes import Sizes
+from fictl.scaffold.new.guess import listed as joined
 from fictl.scaffold.new.signature import Scalar, Signature, Tensor
 
 _AFFIXES = re.compile(r"^(?:num|n|total)_|_(?:size|dim|len|count)$|s$")
@@ -30,6 +31,7 @@ def assign(source: KernelSource, signature: Signature) -> Roles:
     scalars = _scalars(source, signature)
     sizes = [p for p in source.of("int") if p.name not in scalars]
     axes = {p.name: _size(source, p, signature, len(sizes) == 1) for p in sizes}
+    _refuse_unknown(source, signature, [name for name, axis in axes.items() if axis is None])
     counts = frozenset(name for name, axis in axes.items() if not axis)
     named = {name: axis for name, axis in axes.items() if axis}
     return Roles(_tensors(source, signature), scalars, named, counts)
@@ -92,8 +94,10 @@ def _unpaired(
 
 def _size(
     source: KernelSource, parameter: KernelParameter, signature: Signature, alone: bool
-) -> str:
-    """The axis that an int is the size of; empty where it is the number of elements."""
+) -> str | None:
+    """The axis that an int is the size of; empty where it is the number of elements, None where
+    nothing tells.
+    """
     tensors = (*signature.inputs, *signature.outputs)
     alike = len({tensor.axis_names for tensor in tensors}) == 1
     axes = [axis.name for axis in signature.axes]
@@ -105,14 +109,25 @@ def _size(
     of_one_of_many = axis and len(axes) > 1 and not (alone and general)
     if alike and (alone or general or axis) and not of_one_of_many:
         return ""
-    if not axis:
-        raise UsageError(
-            f"{source.at} takes an int {parameter.name}, which is not an axis of "
-            f"{', '.join(map(str, tensors))}",
-            f"name an axis so, as in --input {signature.inputs[0].name}:…,{parameter.name}; "
-            f"or it is a number: --scalar {parameter.name}:int",
-        )
-    return axis
+    return axis or None
+
+
+def _refuse_unknown(source: KernelSource, signature: Signature, names: Sequence[str]) -> None:
+    """Name all at once: each would be the next refusal."""
+    if not names:
+        return
+    tensors = ", ".join(map(str, (*signature.inputs, *signature.outputs)))
+    many = len(names) > 1
+    them = (
+        f"ints {joined(names)}, which are no axes"
+        if many
+        else f"an int {names[0]}, which is not an axis"
+    )
+    raise UsageError(
+        f"{source.at} takes {them} of {tensors}",
+        f"name axes so, as in --input {signature.inputs[0].name}:{','.join(names)}; what is a number is "
+        f"said by --scalar {names[-1]}:int",
+    )
 
 
 def _namesake(name: str, axes: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from fictl.scaffold.new.expression.cute import cute_of
 from fictl.scaffold.new.expression.functions import FUNCTIONS
 from fictl.scaffold.new.expression.read import calls, function_name, is_reduction, names, read
 from fictl.scaffold.new.expression.write import cpp_of, torch_of, triton_of
@@ -82,6 +83,9 @@ class Expression:
 
     def triton(self) -> str:
         return triton_of(self.tree)
+
+    def cute(self) -> str:
+        return cute_of(self.tree)
 
     @cached_property
     def _split(self) -> tuple[list[Stage], Expression]:

@@ -10,7 +10,7 @@ from fictl.errors import UsageError
 from fictl.scaffold.new.expression.functions import FUNCTIONS, REDUCTIONS, ExpressionFunction
 from fictl.scaffold.new.expression.read import function_name, is_reduction, names
 
-_SIGN: Mapping[type[ast.AST], tuple[str, int]] = {
+SIGN: Mapping[type[ast.AST], tuple[str, int]] = {
     ast.Add: ("+", 2),
     ast.Sub: ("-", 2),
     ast.Mult: ("*", 3),
@@ -79,7 +79,7 @@ class _Writer:
         raise AssertionError(ast.dump(node))  # read() knows the same nodes
 
     def _infix(self, left: ast.expr, op: ast.AST, right: ast.expr) -> tuple[str, int]:
-        sign, strength = _SIGN[type(op)]
+        sign, strength = SIGN[type(op)]
         return f"{self.text(left, strength)} {sign} {self.text(right, strength + 1)}", strength
 
     def _call(self, call: ast.Call) -> str:
@@ -126,7 +126,7 @@ def torch_of(tree: ast.expr, tensors: Collection[str], keep: bool, cast: str = "
         dim = "dim=-1, keepdim=True" if keep or inside else "dim=-1"
         return REDUCTIONS[name].format(body, dim=dim)
 
-    return write(tree, Language(_plain, call, _python_power, reduce, named))
+    return write(tree, Language(_plain, call, python_power, reduce, named))
 
 
 def cpp_of(tree: ast.expr, real: str, tensors: Collection[str] = ()) -> str:
@@ -151,7 +151,7 @@ def cpp_of(tree: ast.expr, real: str, tensors: Collection[str] = ()) -> str:
             return f"device::square({base})", _ATOM
         return f"pow({base}, {exponent})", _ATOM
 
-    language = Language(number, _formatted("cpp"), power, _no_reduction, inverse=inverse)
+    language = Language(number, _formatted("cpp"), power, no_reduction, inverse=inverse)
     return write(tree, language)
 
 
@@ -159,7 +159,7 @@ def triton_of(tree: ast.expr) -> str:
     def power(base: str, exponent: str, node: ast.BinOp) -> tuple[str, int]:
         square = isinstance(node.right, ast.Constant) and node.right.value == 2
         if square and isinstance(node.left, ast.Name):
-            return f"{base} * {base}", _SIGN[ast.Mult][1]
+            return f"{base} * {base}", SIGN[ast.Mult][1]
         return f"libdevice.pow({base}, {exponent})", _ATOM
 
     def reduce(name: str, body: str, inside: bool) -> str:
@@ -180,7 +180,7 @@ def _plain(value: float) -> str:
     return repr(value)
 
 
-def _python_power(base: str, exponent: str, node: ast.BinOp) -> tuple[str, int]:
+def python_power(base: str, exponent: str, node: ast.BinOp) -> tuple[str, int]:
     simple = (ast.Name, ast.Call, ast.Constant)
     left = base if isinstance(node.left, simple) else f"({base})"
     right = exponent if isinstance(node.right, simple) else f"({exponent})"
@@ -188,5 +188,5 @@ def _python_power(base: str, exponent: str, node: ast.BinOp) -> tuple[str, int]:
     return f"{left}{'**' if tight else ' ** '}{right}", _POWER
 
 
-def _no_reduction(name: str, body: str, inside: bool) -> str:
+def no_reduction(name: str, body: str, inside: bool) -> str:
     raise AssertionError(f"{name}({body}) is a stage, and no part of an expression in C++")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fictl.errors import UsageError
+from fictl.scaffold.kinds.kind import kind_for
 from fictl.scaffold.new import names
 from fictl.scaffold.new.guess import Guess
 from fictl.scaffold.new.reference import parameters
@@ -53,6 +55,7 @@ def read_reference(
     declared = with_said(parameters.parameters(function.node), inputs)
     translation = translate(function, declared)
     if needs_kernel and translation.expression is None and not translation.kind:
+        _refuse_changed(function, _written(function, {item.name for item in declared}))
         raise untranslated(text, translation.why_not)
     renamed = _renamed(declared)
     job = _standalone(function, declared, renamed)
@@ -78,10 +81,12 @@ def read_reference(
 
 
 def untranslated(reference: str, why_not: str) -> UsageError:
+    kind = kind_for(why_not)
+    own = "write the kernel and bring it along with --kernel my.cu:Kernel"
+    finished = f"--kind {kind.name}, without --from, gives {kind.summary}; or" if kind else ""
     return UsageError(
         f"{reference} has no translation into a kernel: {why_not}",
-        "no kind fits: write the kernel and bring it along with --kernel my.cu:Kernel; if it can be "
-        'one line, say that with --expr "…"',
+        f'{finished or "no kind fits:"} {own}; if it can be one line, say that with --expr "…"',
     )
 
 
@@ -160,13 +165,31 @@ def _seen(parameter: ReferenceParameter, call: ReferenceCall) -> ReferenceParame
     )
 
 
-def _check_results(function: FunctionSource, call: ReferenceCall) -> None:
-    where = f"{function.at(function.node)}: {function.node.name}"
-    if call.changed:
+def _written(function: FunctionSource, parameters: set[str]) -> list[str]:
+    """Parameters that a method such as add_ is called on."""
+    calls = (node.func for node in ast.walk(function.node) if isinstance(node, ast.Call))
+    owners = [
+        called.value.id
+        for called in calls
+        if isinstance(called, ast.Attribute)
+        and isinstance(called.value, ast.Name)
+        and re.fullmatch(r"[a-z]\w*[a-z0-9]_", called.attr)
+    ]
+    return [name for name in dict.fromkeys(owners) if name in parameters]
+
+
+def _refuse_changed(function: FunctionSource, changed: Sequence[str]) -> None:
+    if changed:
         raise UsageError(
-            f"{where} changes its input {', '.join(call.changed)} in place",
+            f"{function.at(function.node)}: {function.node.name} changes its input "
+            f"{', '.join(changed)} in place",
             "a reference returns what it computes: begin with a clone()",
         )
+
+
+def _check_results(function: FunctionSource, call: ReferenceCall) -> None:
+    where = f"{function.at(function.node)}: {function.node.name}"
+    _refuse_changed(function, call.changed)
     strange = [result.other or "number" for result in call.results if result.shape is None]
     if strange or not call.results:
         raise UsageError(
@@ -181,10 +204,8 @@ def _outputs(
     annotated = parameters.results(function.node)
     if len(annotated) == len(call.results):
         return [*annotated]
-    return [
-        ReferenceParameter(name, "tensor")
-        for name in parameters.output_names(function.node, len(call.results))
-    ]
+    found = parameters.output_names(function.node, len(call.results))
+    return [ReferenceParameter(name if _can(name) else f"{name}_out", "tensor") for name in found]
 
 
 def _renamed_expression(translation: Translation, renamed: dict[str, str]) -> str | None:

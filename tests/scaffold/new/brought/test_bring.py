@@ -162,6 +162,11 @@ def test_instructions_of_a_gpu_are_not_for_the_emulated_device(tmp_path: Path) -
             "of what it writes, x, output remain; of the op's own, out",
         ),
         (_GATE.replace("int n", "int n, int stride"), "x * gate * slope", "an int stride, which"),
+        (
+            _GATE.replace("int n", "int n, int stride, int pitch"),
+            "x * gate * slope",
+            "takes ints stride and pitch, which are no axes of x:n, gate:n, out:n",
+        ),
         (_GATE, "sum(x * gate) * slope", "does not say the shapes of x, gate"),
     ],
 )
@@ -171,6 +176,26 @@ def test_what_does_not_fit_is_named(
     with pytest.raises(UsageError) as error:
         brought(tmp_path, text, "GateKernel", expression)
     assert message in error.value.message
+
+
+def test_a_number_that_the_reference_does_not_take_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "my.cu").write_text(_GATE)
+    read = ReadReference(Reference(""), ("x:n", "gate:n"), ("slope:float",), ("out:n",), None)
+    request = NewOpRequest(
+        "gate", kernel=f"{tmp_path}/my.cu:GateKernel", scalars=("slope:float", "pitch:int")
+    )
+    with pytest.raises(UsageError, match="'pitch', which the reference does not take") as error:
+        bring(request, read)
+    assert error.value.hint.endswith("its numbers are slope")
+
+
+def test_values_that_an_index_points_at_differ(tmp_path: Path) -> None:
+    text = "template <typename T> __global__ void F(const T* x, int* idx, int d) { idx[blockIdx.x] = 0; }"
+    made = brought(tmp_path, text, "F", inputs=("x:n,d",), outputs=("idx:n:i32",))
+    assert made.untied is not None
+    assert made.untied.name == "x"
+    plain = brought(tmp_path, _GATE, "GateKernel", "x * sigmoid(slope * gate)")
+    assert plain.untied is None
 
 
 @pytest.mark.parametrize(

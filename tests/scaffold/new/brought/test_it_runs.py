@@ -83,6 +83,16 @@ __global__ void __launch_bounds__(kThreads)
   means[blockIdx.x] = T(static_cast<float>(part[0] / hidden));
 }
 """
+# Two defects: pairs of values, whatever the row's length is, and half of the blocks that it needs.
+_PAIRS = """\
+__global__ void PairsKernel(const float* x, float* sums, int hidden) {
+  if (threadIdx.x != 0) return;
+  const float* row = x + static_cast<int64_t>(blockIdx.x) * hidden;
+  float sum = 0.0f;
+  for (int i = 0; i < hidden; i += 2) sum += row[i] + row[i + 1];
+  sums[blockIdx.x] = sum;
+}
+"""
 _REFERENCES = """\
 import torch
 
@@ -100,7 +110,12 @@ def means(x: "rows hidden", counted: "rows") -> ("rows", "rows"):
 @pytest.fixture
 def files(project: Project) -> Path:
     """Beside the project's kernels."""
-    for name, text in (("scale.cuh", _SCALE), ("activation.cuh", _SWIGLU), ("rows.cu", _ROWS)):
+    for name, text in (
+        ("scale.cuh", _SCALE),
+        ("activation.cuh", _SWIGLU),
+        ("rows.cu", _ROWS),
+        ("pairs.cu", _PAIRS),
+    ):
         (project.root / name).write_text(text)
     (project.root / "ref.py").write_text(_REFERENCES)
     return project.root
@@ -134,15 +149,38 @@ def test_a_brought_kernel_is_green_untouched(
     name: str, said: dict[str, str], project: Project, files: Path, users_cache: None
 ) -> None:
     apply(plan_op(draft(project, NewOpRequest(name, **said))), "fictl new-op")
-    for words in (["check"], ["test", name, "--device", "emu", "--schedule", "forward"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "fictl", *words],
-            cwd=project.root,
-            env={
-                **os.environ,
-                "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
-            },
-            capture_output=True,
-            text=True,
-        )
+    for words in (("check",), ("test", name, "--device", "emu", "--schedule", "forward")):
+        done = _fictl(project, *words)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.timeout(600)
+def test_a_read_past_odd_rows_and_a_launch_that_is_too_small_are_found(
+    project: Project, files: Path, users_cache: None
+) -> None:
+    request = NewOpRequest(
+        "pairs",
+        kernel="pairs.cu:PairsKernel",
+        expression="sum(x)",
+        inputs=("x:rows,hidden",),
+        outputs=("sums:rows",),
+        grid="ceil_div(rows, 2)",
+        block="32",
+    )
+    apply(plan_op(draft(project, request)), "fictl new-op")
+    words = ("--device", "emu", "--schedule", "forward", "-k", "test_tiny_odd")
+    done = _fictl(project, "test", "pairs", *words)
+    assert done.returncode == 1
+    assert "sums: 1 of 1 elements differ; worst at (0,): nan, reference" in done.stdout
+    assert "1 element was never written (or only added to), the first at (2,)" in done.stdout
+
+
+def _fictl(project: Project, *words: str) -> subprocess.CompletedProcess[str]:
+    path = f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    return subprocess.run(
+        [sys.executable, "-m", "fictl", *words],
+        cwd=project.root,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )

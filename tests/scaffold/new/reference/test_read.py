@@ -202,3 +202,21 @@ def test_an_import_from_beside_it_is_refused_with_its_line(read: Read, tmp_path:
     (tmp_path / "mine.py").write_text("K = 2\n")
     with pytest.raises(UsageError, match=r"ref\.py:2: f uses 'from mine import K'"):
         read('from mine import K\ndef f(x: "n"):\n    return x * K\n')
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return torch.topk(x, 2)[0]", r"'torch\.topk\(x, 2\)': expressions have no topk"),
+        ("return x.add_(1)", "f changes its input x in place"),
+    ],
+)
+def test_where_a_kernel_is_needed_what_has_none_is_refused_before_shapes_are_asked_for(
+    body: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "ref.py"
+    path.write_text(f"import torch\n\n\ndef f(x):\n    {body}\n")
+    with pytest.raises(UsageError, match=message):
+        read_reference(f"{path}:f", needs_kernel=True)
+    with pytest.raises(UsageError, match="nothing says the shapes of x"):
+        read_reference(f"{path}:f")

@@ -143,3 +143,12 @@ def test_what_has_no_translation_is_named_with_its_line(
     assert made.expression is None
     assert why in made.why_not
     assert made.why_not.startswith(f"{tmp_path}/ref.py:")
+
+
+def test_of_several_results_the_call_without_a_translation_is_named(tmp_path: Path) -> None:
+    body = "w, idx = torch.topk(x, 2)\nreturn w, idx.to(torch.int32)"
+    assert translated(tmp_path, body).why_not.endswith(
+        "'torch.topk(x, 2)': expressions have no topk"
+    )
+    pair = translated(tmp_path, "return x * 2, x + 1")
+    assert pair.why_not.endswith("a kernel of an expression has one output")

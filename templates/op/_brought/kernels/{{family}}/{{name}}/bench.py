@@ -11,9 +11,13 @@ from fictl.trace import Case
 from .trace import {{ name }}
 
 {% set free = axes | rejectattr("size") | rejectattr("text") | list %}
-{% set first, rest = free[0], free[1:] %}
+{% set first, rest = (free | first | default(none)), free[1:] %}
 
 def cases() -> Iterator[Case]:
+{% if not first %}
+    for dtype in ({{ dtypes | map(attribute="name") | map("tojson") | join(", ") }}{{ "," if dtypes | length == 1 }}):
+        yield Case("{{ name }}", {}, dtype)
+{% else %}
 {% if rest %}
     for {{ first.name }} in (1, 64, 4096, 16384):
 {% else %}
@@ -25,6 +29,7 @@ def cases() -> Iterator[Case]:
 {% set _ = items.append('"' ~ axis.name ~ '": ' ~ ((256 if untied else 4096) if loop.last else 8)) %}
 {% endfor %}
 {{ py("            yield Case(", ['"' ~ name ~ '"', "{" ~ items | join(", ") ~ "}", "dtype"], ")") }}
+{% endif %}
 
 
 def baselines() -> dict[str, Callable[..., Any]]:

@@ -102,7 +102,7 @@ def test_tiny_odd_and_even_sizes(size: tuple[int, ...], dtype: torch.dtype, devi
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_equal_values(dtype: torch.dtype, device: str) -> None:
-    inputs = _inputs({{ usual_sizes | join(", ") }}, dtype, device)
+    inputs = _inputs({{ (usual_sizes | map("string") | list + ["dtype", "device"]) | join(", ") }})
     for x in inputs:
         if x.is_floating_point():
             x.copy_(x.float().abs().round() + 1)

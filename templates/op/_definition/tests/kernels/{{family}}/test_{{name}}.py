@@ -37,12 +37,13 @@ def test_{{ out }}_is_returned(device: str) -> None:
 {% if outputs | length == 1 %}
     given = {{ name }}(**inputs)
     assert {{ name }}(**inputs, {{ out }}=given) is given
-    assert_close(given, trace.reference(**_exact(inputs)), tolerances=trace.tolerances)
+    assert_close(given, trace.reference(**_exact(inputs)), "{{ out }}", trace.tolerances)
 {% else %}
     given = {{ name }}(**inputs)
     assert {{ name }}(**inputs, {{ out }}=given[0])[0] is given[0]
-    for result, expected in zip(given, trace.reference(**_exact(inputs)), strict=True):
-        assert_close(result, expected, tolerances=trace.tolerances)
+    expected = trace.reference(**_exact(inputs))
+    for name, result, right in zip(trace.outputs, given, expected, strict=True):
+        assert_close(result, right, name, trace.tolerances)
 {% endif %}
 
 

@@ -35,7 +35,7 @@ def cases() -> Iterator[Case]:
         for dtype in {{ every_dtype }}:
             yield _case(tokens, *model, dtype)
     for model in _MODELS:
-        for tokens in (64, 16384):
+        for tokens in (16, 65536):
             yield _case(tokens, *model, "{{ usual }}")
 
 

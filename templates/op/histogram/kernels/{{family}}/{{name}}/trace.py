@@ -4,14 +4,11 @@
 
 from __future__ import annotations
 
-{{ import_block(["import torch"] + (reference.imports | list if reference else [])) }}
+{{ import_block(["import torch"]) }}
 
 from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
 
 
-{% if reference %}
-{{ reference.source }}
-{% else %}
 {{ py("def _reference(", spelled.reference_parameters, ") -> torch.Tensor:") }}
     """Count in fp32, as the kernel does: which bin has a number at an edge is a matter of rounding."""
     x = {{ x }}.float()
@@ -20,7 +17,6 @@ from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
     inside = ((x >= first) & (x <= last)).int()
     counts = torch.zeros(*x.shape[:-1], bins, dtype=torch.int32, device=x.device)
     return counts.scatter_add(-1, bin, inside)
-{% endif %}
 
 
 {{ name }} = TraceTemplate(

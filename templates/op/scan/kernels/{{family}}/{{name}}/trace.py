@@ -5,21 +5,17 @@
 
 from __future__ import annotations
 
-{{ import_block(["import torch"] + (reference.imports | list if reference else [])) }}
+{{ import_block(["import torch"]) }}
 
 from fictl.trace import TOLERANCES, Const, Scalar, Tensor, TraceTemplate, Var
 
 
-{% if reference %}
-{{ reference.source }}
-{% else %}
 {{ py("def _reference(", spelled.reference_parameters, ") -> torch.Tensor:") }}
     sums = {{ x }}.cumsum(-1, dtype={{ x }}.dtype)
     if not exclusive:
         return sums
     # Why not sums - {{ x }}: of an infinity that is NaN.
     return torch.nn.functional.pad(sums[..., :-1], (1, 0))[..., : {{ x }}.shape[-1]]
-{% endif %}
 
 
 {{ name }} = TraceTemplate(

@@ -26,32 +26,32 @@ def _check(result: torch.Tensor, x: torch.Tensor, exclusive: bool) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("cols", [1, 7, 8, 33, 128, 129, 1000, 1024, 1032, 2056])
 def test_any_length_of_a_row(cols: int, dtype: torch.dtype, exclusive: bool, device: str) -> None:
-    x = _random(5, cols, dtype, device=device)
-    _check({{ name }}(x, exclusive), x, exclusive)
+    {{ x }} = _random(5, cols, dtype, device=device)
+    _check({{ name }}({{ x }}, exclusive), {{ x }}, exclusive)
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize("cols", [PIECE, PIECE + 1, 2 * PIECE + 40])
 def test_long_rows_in_pieces(cols: int, exclusive: bool, device: str) -> None:
-    x = _random(1, cols, device=device)
-    _check({{ name }}(x, exclusive), x, exclusive)
+    {{ x }} = _random(1, cols, device=device)
+    _check({{ name }}({{ x }}, exclusive), {{ x }}, exclusive)
 
 
 def test_many_rows_give_what_a_few_do_bit_by_bit(device: str) -> None:
-    x = _random(1, PIECE + 16, device=device)
-    alone = {{ name }}(x, False)
+    {{ x }} = _random(1, PIECE + 16, device=device)
+    alone = {{ name }}({{ x }}, False)
     # So many rows are not spread over the GPU in pieces.
-    together = {{ name }}(x.expand(600 if x.is_cuda else 40, -1), False)
+    together = {{ name }}({{ x }}.expand(600 if {{ x }}.is_cuda else 40, -1), False)
     assert torch.equal(together, alone.expand_as(together))
 {% if dtypes[0].name.startswith(("float", "bfloat")) %}
 
 
 @pytest.mark.parametrize("cols", [100, 5000])
 def test_nan_and_infinity_begin_at_their_place(cols: int, device: str) -> None:
-    x = torch.ones(3, cols, dtype=DTYPES[0], device=device)
-    x[0, 70], x[1, 41], x[1, 90] = torch.nan, torch.inf, -torch.inf
+    {{ x }} = torch.ones(3, cols, dtype=DTYPES[0], device=device)
+    {{ x }}[0, 70], {{ x }}[1, 41], {{ x }}[1, 90] = torch.nan, torch.inf, -torch.inf
     for exclusive in (False, True):
-        result = {{ name }}(x, exclusive)
+        result = {{ name }}({{ x }}, exclusive)
         assert int(result[0].isfinite().sum()) == 70 + exclusive
         assert int(result[1].isfinite().sum()) == 41 + exclusive
         assert int(result[1].isinf().sum()) == 90 - 41
@@ -63,27 +63,27 @@ def test_nan_and_infinity_begin_at_their_place(cols: int, device: str) -> None:
 def test_integers_wrap(device: str) -> None:
     dtype = torch.{{ integers[0].name }}
     most = torch.iinfo(dtype).max
-    x = torch.tensor([[most, 1, most]], dtype=dtype, device=device)
-    assert {{ name }}(x, False).tolist() == [[most, -most - 1, -1]]
+    {{ x }} = torch.tensor([[most, 1, most]], dtype=dtype, device=device)
+    assert {{ name }}({{ x }}, False).tolist() == [[most, -most - 1, -1]]
 {% endif %}
 
 
 @pytest.mark.parametrize("cols", [96, 2 * PIECE])
 def test_it_may_be_in_place(cols: int, device: str) -> None:
-    x = _random(3, cols, device=device)
-    expected = {{ name }}(x, True)
-    assert {{ name }}(x, True, {{ out }}=x) is x
-    assert torch.equal(x, expected)
+    {{ x }} = _random(3, cols, device=device)
+    expected = {{ name }}({{ x }}, True)
+    assert {{ name }}({{ x }}, True, {{ out }}={{ x }}) is {{ x }}
+    assert torch.equal({{ x }}, expected)
 
 
 @pytest.mark.parametrize("cols", [64, 1600])
 def test_rows_at_any_place_and_pitch(cols: int, device: str) -> None:
-    x = _random(3, cols, device=device)
-    for moved in (_misaligned(x, 1), _misaligned(x, 4), _at_pitch(x, 1), _at_pitch(x, 8)):
-        _check({{ name }}(moved, False), x, False)
-    {{ out }} = _at_pitch(x, 3)
-    assert {{ name }}(x, False, {{ out }}={{ out }}) is {{ out }}
-    _check({{ out }}, x, False)
+    {{ x }} = _random(3, cols, device=device)
+    for moved in _elsewhere({{ x }}):
+        _check({{ name }}(moved, False), {{ x }}, False)
+    {{ out }} = _at_pitch({{ x }}, 3)
+    assert {{ name }}({{ x }}, False, {{ out }}={{ out }}) is {{ out }}
+    _check({{ out }}, {{ x }}, False)
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(0, 16), (4, 0), (0, 0)])

@@ -5,21 +5,17 @@
 
 from __future__ import annotations
 
-{{ import_block(["import torch"] + (reference.imports | list if reference else [])) }}
+{{ import_block(["import torch"]) }}
 
 from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
 
 
-{% if reference %}
-{{ reference.source }}
-{% else %}
 {{ py("def _reference(", spelled.reference_parameters, ") -> tuple[torch.Tensor, torch.Tensor]:") }}
     """Sort whole rows. Why not torch.topk: it says nothing on the order of equal elements."""
     # Why one NaN: CUDA's sort puts a NaN with a sign below all.
-    values = {{ x }}.masked_fill({{ x }}.isnan(), torch.nan)
-    indices = values.sort(dim=-1, descending=True, stable=True).indices[..., :k]
-    return {{ x }}.gather(-1, indices), indices
-{% endif %}
+    one_nan = {{ x }}.masked_fill({{ x }}.isnan(), torch.nan)
+    first = one_nan.sort(dim=-1, descending=True, stable=True).indices[..., :k]
+    return {{ x }}.gather(-1, first), first
 
 
 {{ name }} = TraceTemplate(

@@ -262,8 +262,10 @@ cudaError_t Launch{{ title }}(const device::LaunchConfig& config, const {{ title
   constexpr int N = kExperts < kMost ? kExperts : kMost;
   bool aligned = args.experts % N == 0;
   aligned &= device::vec_aligned(args.{{ x }}) && args.{{ x }}_pitch % N == 0;
-  return aligned ? device::launch<{{ title }}Kernel<T, N, kExperts / N>>(config, args)
-                 : device::launch<{{ title }}Kernel<T, 1, kExperts>>(config, args);
+  if (aligned) return device::launch<{{ title }}Kernel<T, N, kExperts / N>>(config, args);
+  // Why not each: routers of models are aligned, and every kernel takes time to compile.
+  constexpr int kAny = kExperts <= 8 ? 8 : 32;
+  return device::launch<{{ title }}Kernel<T, 1, kAny>>(config, args);
 }
 
 // There are up to k{{ title }}MostExperts experts in up to k{{ title }}MostGroups equal groups; top_k is

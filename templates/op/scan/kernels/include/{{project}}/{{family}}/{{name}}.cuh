@@ -236,9 +236,7 @@ template <typename T, int N>
   return device::launch<{{ title }}Kernel<T, N, Stage::kRow>>(config, args);
 }
 
-// `results` has rows * {{ title }}Pieces(bytes of a row) sums, if a row has several pieces; `pieces` is
-// set here. `{{ out }}` may be `{{ x }}`. `pdl`: use programmatic dependent launch where the GPU supports
-// it.
+{{ comment("`results` has rows * " ~ title ~ "Pieces(bytes of a row) sums, if a row has several pieces; `pieces` is set here. `" ~ out ~ "` may be `" ~ x ~ "`. `pdl`: use programmatic dependent launch where the GPU supports it.") }}
 {{ host(title ~ "Args<T> args", ["int sm_count"]) }}
   if (args.rows == 0 || args.cols == 0) return cudaSuccess;
   args.pieces = static_cast<unsigned>({{ title }}Pieces(args.cols * sizeof(T)));

@@ -34,7 +34,7 @@ def cases() -> Iterator[Case]:
         for dtype in ("float16", "bfloat16", "float32"):
             yield _case(tokens, *model, dtype)
     for model in _MODELS:
-        for tokens in (64, 16384):
+        for tokens in (16, 65536):
             yield _case(tokens, *model, "bfloat16")
 
 

@@ -43,6 +43,11 @@ def _misaligned(x: torch.Tensor, offset: int) -> torch.Tensor:
     return memory[offset:].view(x.shape).copy_(x)
 
 
+def _elsewhere(x: torch.Tensor) -> list[torch.Tensor]:
+    """The same, aligned to less than a vector, and with rows apart."""
+    return [_misaligned(x, 1), _misaligned(x, 4), _at_pitch(x, 1), _at_pitch(x, 16)]
+
+
 def _check(result: Result, x: torch.Tensor, top_k: int, **options: Any) -> None:
     given = {**USUAL, **options}
     judge = trace.judge
@@ -52,110 +57,110 @@ def _check(result: Result, x: torch.Tensor, top_k: int, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("experts", [1, 2, 7, 8, 33, 64, 72, 128, 160, 257, 384, 512, 1000, 1024])
-def test_any_number_of_experts(experts: int, dtype: torch.dtype, device: str) -> None:
-    x = _random(5, experts, dtype, device=device)
-    for top_k in {1, min(8, experts)}:
+@pytest.mark.parametrize("count", [1, 2, 7, 8, 33, 64, 72, 128, 160, 257, 384, 512, 1000, 1024])
+def test_any_number_of_experts(count: int, dtype: torch.dtype, device: str) -> None:
+    logits = _random(5, count, dtype, device=device)
+    for top_k in {1, min(8, count)}:
         for sigmoid in (False, True):
-            _check(_routed(x, top_k, sigmoid=sigmoid), x, top_k, sigmoid=sigmoid)
+            _check(_routed(logits, top_k, sigmoid=sigmoid), logits, top_k, sigmoid=sigmoid)
 
 
 @pytest.mark.parametrize("top_k", [1, 2, 31, 32])
 @pytest.mark.parametrize("renormalize", [False, True])
 def test_any_number_of_chosen(top_k: int, renormalize: bool, device: str) -> None:
-    x = _random(6, 40, device=device)
+    logits = _random(6, 40, device=device)
     options = {"renormalize": renormalize, "scale": 2.5}
-    _check(_routed(x, top_k, **options), x, top_k, **options)
+    _check(_routed(logits, top_k, **options), logits, top_k, **options)
 
 
 def test_weights_have_the_sum_that_is_asked_for(device: str) -> None:
-    x = _random(4, 40, device=device)
-    assert torch.allclose(_routed(x, 6)[0].sum(-1), torch.ones(4, device=device))
-    scaled = _routed(x, 6, sigmoid=True, scale=2.5)[0]
+    logits = _random(4, 40, device=device)
+    assert torch.allclose(_routed(logits, 6)[0].sum(-1), torch.ones(4, device=device))
+    scaled = _routed(logits, 6, sigmoid=True, scale=2.5)[0]
     assert torch.allclose(scaled.sum(-1), torch.full((4,), 2.5, device=device))
-    assert bool((_routed(x, 6, renormalize=False)[0].sum(-1) < 1).all())
+    assert bool((_routed(logits, 6, renormalize=False)[0].sum(-1) < 1).all())
 
 
 def test_a_bias_changes_the_choice_but_not_the_weights(device: str) -> None:
-    x = _random(7, 24, device=device)
+    logits = _random(7, 24, device=device)
     bias = torch.zeros(24, device=device)
     bias[5] = 2.0
     options = {"sigmoid": True, "renormalize": False, "bias": bias}
-    weights, ids = _routed(x, 3, **options)
+    weights, ids = _routed(logits, 3, **options)
     assert bool((ids[:, 0] == 5).all())
-    assert torch.allclose(weights[:, 0], x[:, 5].float().sigmoid())
-    _check((weights, ids), x, 3, **options)
+    assert torch.allclose(weights[:, 0], logits[:, 5].float().sigmoid())
+    _check((weights, ids), logits, 3, **options)
 
 
 @pytest.mark.parametrize("biased", [False, True])
 @pytest.mark.parametrize(
-    ("experts", "groups", "top_groups"), [(16, 4, 2), (96, 3, 1), (60, 20, 7), (32, 32, 9)]
+    ("count", "groups", "top_groups"), [(16, 4, 2), (96, 3, 1), (60, 20, 7), (32, 32, 9)]
 )
 def test_only_the_best_groups_are_chosen_from(
-    experts: int, groups: int, top_groups: int, biased: bool, device: str
+    count: int, groups: int, top_groups: int, biased: bool, device: str
 ) -> None:
-    x = _random(9, experts, device=device)
-    bias = torch.randn(experts, device=device) if biased else None
-    top_k = min(8, top_groups * experts // groups)
+    logits = _random(9, count, device=device)
+    bias = torch.randn(count, device=device) if biased else None
+    top_k = min(8, top_groups * count // groups)
     options = {"groups": groups, "top_groups": top_groups, "sigmoid": biased, "bias": bias}
-    result = _routed(x, top_k, **options)
-    _check(result, x, top_k, **options)
+    result = _routed(logits, top_k, **options)
+    _check(result, logits, top_k, **options)
     for row in result[1].tolist():
-        assert len({expert // (experts // groups) for expert in row}) <= top_groups
+        assert len({expert // (count // groups) for expert in row}) <= top_groups
 
 
 def test_with_a_bias_a_group_is_as_good_as_its_best_two(device: str) -> None:
-    x = torch.tensor([[4.0, -9.0, 2.0, 2.0]], device=device).to(DTYPES[0])
+    logits = torch.tensor([[4.0, -9.0, 2.0, 2.0]], device=device).to(DTYPES[0])
     bias = torch.zeros(4, device=device)
     options = {"groups": 2, "sigmoid": True}
-    assert _routed(x, 2, **options)[1].tolist() == [[0, 1]]
-    assert _routed(x, 2, **options, bias=bias)[1].tolist() == [[2, 3]]
+    assert _routed(logits, 2, **options)[1].tolist() == [[0, 1]]
+    assert _routed(logits, 2, **options, bias=bias)[1].tolist() == [[2, 3]]
 
 
-@pytest.mark.parametrize("experts", [8, 33, 256])
-def test_of_equal_experts_the_first_are_chosen(experts: int, device: str) -> None:
-    x = torch.ones(3, experts, dtype=DTYPES[0], device=device)
-    for bias in (None, torch.ones(experts, device=device)):
-        weights, ids = _routed(x, 4, bias=bias)
+@pytest.mark.parametrize("count", [8, 33, 256])
+def test_of_equal_experts_the_first_are_chosen(count: int, device: str) -> None:
+    logits = torch.ones(3, count, dtype=DTYPES[0], device=device)
+    for bias in (None, torch.ones(count, device=device)):
+        weights, ids = _routed(logits, 4, bias=bias)
         assert ids.tolist() == [[0, 1, 2, 3]] * 3
         assert torch.allclose(weights, torch.full_like(weights, 0.25))
-    if experts % 4 == 0:
-        assert _routed(x, 2, groups=4, top_groups=2)[1].tolist() == [[0, 1]] * 3
+    if count % 4 == 0:
+        assert _routed(logits, 2, groups=4, top_groups=2)[1].tolist() == [[0, 1]] * 3
 
 
 def test_minus_infinity_takes_an_expert_out(device: str) -> None:
-    x = _random(4, 16, device=device)
-    x[:, ::2] = -torch.inf
+    logits = _random(4, 16, device=device)
+    logits[:, ::2] = -torch.inf
     for sigmoid in (False, True):
-        weights, ids = _routed(x, 10, sigmoid=sigmoid)
+        weights, ids = _routed(logits, 10, sigmoid=sigmoid)
         assert bool((ids[:, :8] % 2 == 1).all())
         assert not bool(weights[:, 8:].any())
-        _check((weights, ids), x, 10, sigmoid=sigmoid)
+        _check((weights, ids), logits, 10, sigmoid=sigmoid)
 
 
 def test_a_nan_stays_in_its_token(device: str) -> None:
-    x = _random(3, 20, device=device)
-    x[1, 6] = torch.nan
+    logits = _random(3, 20, device=device)
+    logits[1, 6] = torch.nan
     for options in ({}, {"bias": torch.zeros(20, device=device)}, {"groups": 4, "top_groups": 2}):
-        weights, ids = _routed(x, 5, **options)
+        weights, ids = _routed(logits, 5, **options)
         assert weights.isnan().any(-1).tolist() == [False, True, False]
-        _check((weights, ids), x, 5, **options)
-    assert int(_routed(x, 5, sigmoid=True)[1][1, 0]) == 6
+        _check((weights, ids), logits, 5, **options)
+    assert int(_routed(logits, 5, sigmoid=True)[1][1, 0]) == 6
 
 
 def test_large_logits_do_not_overflow(device: str) -> None:
-    x = _random(3, 20, device=device) * 1000
+    logits = _random(3, 20, device=device) * 1000
     for sigmoid in (False, True):
-        result = _routed(x, 5, sigmoid=sigmoid)
+        result = _routed(logits, 5, sigmoid=sigmoid)
         assert bool(result[0].isfinite().all())
-        _check(result, x, 5, sigmoid=sigmoid)
+        _check(result, logits, 5, sigmoid=sigmoid)
 
 
-@pytest.mark.parametrize("experts", [16, 256])
-def test_rows_at_any_place_and_pitch(experts: int, device: str) -> None:
-    x = _random(5, experts, device=device)
-    for moved in (_misaligned(x, 1), _misaligned(x, 4), _at_pitch(x, 1), _at_pitch(x, 8)):
-        _check(_routed(moved, 3), x, 3)
+@pytest.mark.parametrize("count", [16, 256])
+def test_rows_at_any_place_and_pitch(count: int, device: str) -> None:
+    logits = _random(5, count, device=device)
+    for moved in _elsewhere(logits):
+        _check(_routed(moved, 3), logits, 3)
 
 
 @pytest.mark.parametrize(("tokens", "top_k"), [(0, 3), (4, 0)])
@@ -191,11 +196,11 @@ def test_more_experts_than_there_is_room_for_are_refused(device: str) -> None:
 
 
 def test_a_bias_that_does_not_fit_is_refused(device: str) -> None:
-    x = _random(2, 16, device=device)
+    logits = _random(2, 16, device=device)
     with pytest.raises(ValueError, match=r"route: argument 'bias' has shape \(15,\)"):
-        _routed(x, 2, bias=torch.zeros(15, device=device))
+        _routed(logits, 2, bias=torch.zeros(15, device=device))
     with pytest.raises(TypeError, match=r"route: argument 'bias' has dtype float16"):
-        _routed(x, 2, bias=torch.zeros(16, device=device).half())
+        _routed(logits, 2, bias=torch.zeros(16, device=device).half())
 
 
 def test_rows_that_are_not_contiguous_are_refused(device: str) -> None:

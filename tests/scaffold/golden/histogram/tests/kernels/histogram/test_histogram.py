@@ -28,6 +28,11 @@ def _misaligned(x: torch.Tensor, offset: int) -> torch.Tensor:
     return memory[offset:].view(x.shape).copy_(x)
 
 
+def _elsewhere(x: torch.Tensor) -> list[torch.Tensor]:
+    """The same, aligned to less than a vector, and with rows apart."""
+    return [_misaligned(x, 1), _misaligned(x, 4), _at_pitch(x, 1), _at_pitch(x, 16)]
+
+
 def _check(result: torch.Tensor, x: torch.Tensor, bins: int, low: float, high: float) -> None:
     assert torch.equal(result, trace.reference(x, bins, low, high))
 
@@ -78,7 +83,7 @@ def test_nan_and_infinities_are_not_counted(device: str) -> None:
 @pytest.mark.parametrize("cols", [64, 1600])
 def test_rows_at_any_place_and_pitch(cols: int, device: str) -> None:
     x = _random(3, cols, device=device)
-    for moved in (_misaligned(x, 1), _misaligned(x, 4), _at_pitch(x, 1), _at_pitch(x, 16)):
+    for moved in _elsewhere(x):
         _check(histogram(moved, 9, -2.0, 2.0), x, 9, -2.0, 2.0)
 
 

@@ -32,6 +32,11 @@ def _misaligned(x: torch.Tensor, offset: int) -> torch.Tensor:
     return memory[offset:].view(x.shape).copy_(x)
 
 
+def _elsewhere(x: torch.Tensor) -> list[torch.Tensor]:
+    """The same, aligned to less than a vector, and with rows apart."""
+    return [_misaligned(x, 1), _misaligned(x, 4), _at_pitch(x, 1), _at_pitch(x, 16)]
+
+
 def _check(result: Result, x: torch.Tensor, group_size: int) -> None:
     """Against the reference, in fp64."""
     expected = trace.reference(x.double(), group_size)
@@ -97,7 +102,7 @@ def test_nan_and_infinity_spoil_their_group_alone(device: str) -> None:
 @pytest.mark.parametrize("group_size", [128, 1600])
 def test_rows_at_any_place_and_pitch(group_size: int, device: str) -> None:
     x = _random(3, 1600 if group_size == 1600 else 256, device=device)
-    for moved in (_misaligned(x, 1), _misaligned(x, 4), _at_pitch(x, 1), _at_pitch(x, 8)):
+    for moved in _elsewhere(x):
         _check(quantize_rows(moved, group_size), x, group_size)
 
 

@@ -46,6 +46,12 @@ def test_any_length_of_a_row(cols: int, dtype: torch.dtype, device: str) -> None
     _check(rms_norm(*inputs, *NUMBERS), inputs)
 
 
+def test_equal_values_in_a_row(device: str) -> None:
+    inputs = _random(3, 129, device=device)
+    equal = [(x.float().abs().round() + 1).to(x.dtype) for x in inputs]
+    _check(rms_norm(*equal, *NUMBERS), equal)
+
+
 @pytest.mark.parametrize("cols", [4097, 16400, 32768, 70_000])
 def test_rows_at_and_beyond_what_a_block_holds(cols: int, device: str) -> None:
     for dtype in (DTYPES[0], DTYPES[-1]):

@@ -10,9 +10,9 @@ from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
 def _reference(logits: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Sort whole rows. Why not torch.topk: it says nothing on the order of equal elements."""
     # Why one NaN: CUDA's sort puts a NaN with a sign below all.
-    values = logits.masked_fill(logits.isnan(), torch.nan)
-    indices = values.sort(dim=-1, descending=True, stable=True).indices[..., :k]
-    return logits.gather(-1, indices), indices
+    one_nan = logits.masked_fill(logits.isnan(), torch.nan)
+    first = one_nan.sort(dim=-1, descending=True, stable=True).indices[..., :k]
+    return logits.gather(-1, first), first
 
 
 top_k = TraceTemplate(

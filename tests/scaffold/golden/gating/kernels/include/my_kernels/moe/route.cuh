@@ -258,8 +258,10 @@ cudaError_t LaunchRoute(const device::LaunchConfig& config, const RouteArgs<T>& 
   constexpr int N = kExperts < kMost ? kExperts : kMost;
   bool aligned = args.experts % N == 0;
   aligned &= device::vec_aligned(args.logits) && args.logits_pitch % N == 0;
-  return aligned ? device::launch<RouteKernel<T, N, kExperts / N>>(config, args)
-                 : device::launch<RouteKernel<T, 1, kExperts>>(config, args);
+  if (aligned) return device::launch<RouteKernel<T, N, kExperts / N>>(config, args);
+  // Why not each: routers of models are aligned, and every kernel takes time to compile.
+  constexpr int kAny = kExperts <= 8 ? 8 : 32;
+  return device::launch<RouteKernel<T, 1, kAny>>(config, args);
 }
 
 // There are up to kRouteMostExperts experts in up to kRouteMostGroups equal groups; top_k is
