@@ -22,6 +22,7 @@ def _json(outcome: CompareOutcome) -> str:
         "schema": "fictl.compare/1",
         "ok": not outcome.exit_code,
         "data": outcome.to_dict(),
+        "error": None,
     }
     return json.dumps(document, indent=1) + "\n"
 
