@@ -61,7 +61,8 @@ def test_options_shown_exist(page: Path) -> None:
 
 
 def _options_shown(line: str) -> set[str]:
-    command = re.split(r" [#|>&;] | && |\)|\"\$\(|  +|\$ ", line)[0]
+    # What follows -- is another program's.
+    command = re.split(r" [#|>&;] | && | -- |\)|\"\$\(|  +|\$ ", line)[0]
     return {*re.findall(r"(?<= )(--[a-z][a-z-]*)", command)}
 
 

@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = [
     {"arch", "child", "dtype", "errors", "lazy", "log", "owners", "paths"}
     | {"printable", "private_folder", "process", "project_file"}
-    | {"quantity", "rank_settings", "redact", "removal", "rooted", "sealed", "syntax"}
+    | {"quantity", "rank_settings", "redact", "removal", "rooted", "schemas"}
+    | {"sealed", "syntax"}
     | {"setting", "settings", "settings_file", "setting_values", "sharing_settings"}
     | {"toml_text", "user_file", "version"},
     {"project", "trace", "timing", "power", "scaffold", "toolchain", "translate"}

@@ -83,6 +83,7 @@ class ApplyRuntime:
         self.dataset = dataset
         self.table = ApplyTable.load_or_build(dataset, self.configs)
         self.solutions = AppliedSolutions(dataset)
+        self._is_pending = False
         self._subjects = {name: _Subject(one) for name, one in dataset.definitions.items()}
 
     @classmethod
@@ -94,10 +95,16 @@ class ApplyRuntime:
         """Tell whether this thread runs a solution."""
         return getattr(cls._inside, "busy", False)
 
-    def start(self) -> ApplyRuntime:
-        """Make it the current one; build what `aot_ratio` asks for."""
+    def start(self, is_import: bool = False) -> ApplyRuntime:
+        """Make it the current one; build what `aot_ratio` asks for.
+
+        While a program imports its ops that is left to the first call: to ask for GPUs would
+        initialise CUDA, and the program may fork.
+        """
         if ApplyRuntime.current() is not self:
-            self.build_ahead()
+            self._is_pending = True
+            if not is_import:
+                self.build_ahead()
             ApplyRuntime._stack.append(self)
         return self
 
@@ -120,6 +127,7 @@ class ApplyRuntime:
 
     def build_ahead(self) -> None:
         """Build a share of the solutions for the devices here."""
+        self._is_pending = False
         devices = [torch.device("cpu")]
         if torch.cuda.is_available():
             devices += [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
@@ -256,8 +264,10 @@ class ApplyRuntime:
         best, name = choice.best, subject.definition.name
         if best is None or self.is_inside():
             return None
-        if not self.solutions.is_built(name, best) and _captures():
+        if (self._is_pending or not self.solutions.is_built(name, best)) and _captures():
             return None  # A graph is captured: a build there would wait for compilers.
+        if self._is_pending:
+            self.build_ahead()
         return self.solutions.get(name, best)
 
     def _run(

@@ -235,3 +235,28 @@ def test_an_op_that_needs_a_package_to_be_built_is_skipped_with_the_reason(run_p
     )
     assert done.returncode == 0
     assert "math.gelu has a kernel in Triton" in done.stdout
+
+
+DRAWN = """
+import random, torch
+from fictl import settings
+from fictl.testing import assert_close
+def test_scores():
+    assert_close(torch.ones(2), torch.zeros(2), "scores")
+def test_drawn():
+    assert (settings.DEVICE.get(), random.random(), torch.rand(()).item()) == ()
+"""
+
+
+def test_bare_pytest_emulates_without_a_gpu_says_so_and_how_its_inputs_come_again(
+    run_pytest,
+) -> None:
+    first = run_pytest(DRAWN, FICTL_DEVICE="")
+    assert "fictl: no GPU here, so ops run on the emulated device" in first.stdout
+    # Of a failed comparison, the user's line and what was seen; no line of fictl.
+    assert "scores: 2 of 2 elements differ" in first.stdout
+    assert "compare.py" not in first.stdout
+    (again,) = re.findall(r"--fictl-seed=\d+", first.stdout)
+    drawn = re.findall(r"^E .*('emu', .*)", first.stdout, re.MULTILINE)
+    repeated = run_pytest(DRAWN, again, FICTL_DEVICE="")
+    assert drawn == re.findall(r"^E .*('emu', .*)", repeated.stdout, re.MULTILINE) != []
