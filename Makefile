@@ -53,7 +53,7 @@ gpu: ## on a GPU machine: build, test, sanitize, bench (PYTHON=python3 WHEELS=fo
 	PYTHONPATH="$(CURDIR):$$site" PYTEST_PLUGINS=fictl.testing.plugin $(PYTHON) tests/gpu/run.py $(ARGS)
 
 clean: ## remove everything that make made
-	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist site .cache *.egg-info .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
 setup: $(READY)
