@@ -7,18 +7,22 @@ WHEELS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/installed
 READY := $(VENV)/ready
+# pip would compile what it installs by one core.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALL := $(PIP) install --no-compile
+COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib || true
 SOURCES := find kernels fictl/emu tests/emu tests/perf -name '*.cuh' -o -name '*.cu' -o -name '*.h' -o -name '*.cpp'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint perf docs pages gpu clean setup nvcc
+.PHONY: help demo test lint perf docs pages gpu clean setup nvcc compiler
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo '  ARGS="…" goes to what the target runs, as in: make test ARGS="tests/jit -k store"'
 
-demo: nvcc ## the main job on one op, each command shown
+demo: compiler ## the main job on one op, each command shown
 	$(BIN)/fictl demo $(ARGS)
 
 test: nvcc ## the whole test suite
@@ -49,21 +53,24 @@ gpu: ## on a GPU machine: build, test, sanitize, bench (PYTHON=python3 WHEELS=fo
 	PYTHONPATH="$(CURDIR):$$site" PYTEST_PLUGINS=fictl.testing.plugin $(PYTHON) tests/gpu/run.py $(ARGS)
 
 clean: ## remove everything that make made
-	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist site .cache *.egg-info .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
 setup: $(READY)
 
+nvcc: setup compiler
+
 # A CUDA compiler is installed only where there is none: FICTL_NVCC, CUDA_HOME, PATH and the usual places count.
-nvcc: setup
+compiler: $(INSTALLED)
 	@$(BIN)/python -c 'from fictl.toolchain import find_nvcc; raise SystemExit(0 if find_nvcc() else 3)'; \
 	case $$? in \
 	0) ;; \
-	3) echo 'no nvcc here: installing one into $(VENV) (about 600 MB)'; $(PIP) install -e '.[toolchain]' -c constraints.txt ;; \
+	3) echo 'no nvcc here: installing one into $(VENV) (about 600 MB)'; $(INSTALL) -e '.[toolchain]' -c constraints.txt ;; \
 	*) exit 1 ;; \
 	esac
 
-$(READY): pyproject.toml setup.py constraints.txt
+# What users have, which is all that the demo needs; the tools of developers come with `setup`.
+$(INSTALLED): pyproject.toml setup.py constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
 	echo "fictl needs Python 3.10 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12 …" >&2; exit 1; }
 	@for cxx in "$$CXX" g++ c++ clang++; do \
@@ -71,5 +78,11 @@ $(READY): pyproject.toml setup.py constraints.txt
 	echo 'fictl needs a C++17 compiler; tried $$CXX, g++, c++ and clang++. Install one, or set CXX.' >&2; exit 1
 	@echo 'setting up $(VENV); the first time this takes some minutes'
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install -e '.[dev]' -c constraints.txt
+	@$(INSTALL) -e . -c constraints.txt
+	@$(COMPILE)
+	@touch $@
+
+$(READY): $(INSTALLED)
+	@$(INSTALL) -e '.[dev]' -c constraints.txt
+	@$(COMPILE)
 	@touch $@

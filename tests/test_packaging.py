@@ -140,7 +140,8 @@ def test_what_fictl_imports_is_a_dependency_of_a_plain_install_or_an_extra(dist:
     needed, extra = requirements(next(dist.glob("*.whl")))
     assert needed <= imported_by_fictl()  # Nothing is installed that nothing uses.
     missing = imported_by_fictl() - needed - BROUGHT
-    assert missing == {"cryptography", "cutlass", "obstore", "ray", "triton"}
+    agents, arrays = {"anyio", "jsonschema", "mcp"}, {"jax", "jax_tvm_ffi", "ml_dtypes"}
+    assert missing == {"cryptography", "cutlass", "obstore", "ray", "triton", *agents, *arrays}
     assert missing <= extra
 
 
@@ -345,3 +346,17 @@ def test_a_users_project_ships_its_ops_in_the_same_way(
     wheels = [next(dist.glob("fictl-*.whl")), *mine.glob("dist/*.whl"), wheel]
     result = alone(tmp_path, "mine/twofold", wheels)
     assert (result["modules"], [row["op"] for row in result["ops"]]) == (1, ["twofold"])
+
+
+def test_in_place_type_checkers_find_the_package(checkout: Path, tmp_path: Path) -> None:
+    """They run no import hook: a path leads them to `fictl-stubs`, which Python cannot import."""
+    build = f"from setuptools import build_meta; build_meta.build_editable({str(tmp_path)!r})"
+    run(sys.executable, "-c", build, cwd=checkout)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+        (line,) = archive.read("__editable__.fictl_types.pth").decode().splitlines()
+    stubs = Path(line) / "fictl-stubs"
+    assert [*Path(line).iterdir()] == [stubs]
+    assert (stubs / "__init__.pyi").resolve() == checkout / "fictl" / "__init__.py"
+    assert (stubs / "py.typed").is_file()
+    assert (stubs / "ops.pyi").read_text(encoding="utf-8") == stub(Project.shipped())
+    assert (stubs / "op").resolve() == checkout / "fictl" / "op"

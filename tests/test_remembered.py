@@ -70,6 +70,7 @@ KEPT = {
     "fictl/op/tactics/recorded.py _fitting": "a file, by its time and size",
     "fictl/op/tactics/recorded.py _recipes": "an op's recipes; they raise where there are none",
     "fictl/op/watch/observers.py observers": "read once, as docs/settings.md says",
+    "fictl/plot/page/document.py _content": "fictl's own files",
     "fictl/profile/cupti/device.py device": "a GPU that is there",
     "fictl/project/cpp_source.py _read": "a file, by its time and size",
     "fictl/project/declaration.py _read": "a file, by its time and size",

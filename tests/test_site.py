@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -236,3 +237,13 @@ def test_a_browser_finds_no_page_too_wide_and_all_words_legible(
 ) -> None:
     script = LEGIBLE + LOOK.replace("PAGES", json.dumps(LOOKED_AT))
     assert ask(site, tmp_path / "home", script, *flags) == []
+
+
+def test_a_picture_that_differs_in_times_alone_is_not_drawn_again() -> None:
+    """Else `make docs` would leave every checkout changed."""
+    same = runpy.run_path(str(ROOT / "docs/pictures.py"))["same_but_for_times"]
+    drawn = (ROOT / "docs/assets/build.svg").read_text(encoding="utf-8")
+    shown = re.search(r"in&#160;([\d.]+)&#160;s", drawn)
+    assert shown
+    assert same(drawn, drawn.replace(f"in&#160;{shown[1]}&#160;s", "in&#160;12.34&#160;s"))
+    assert not same(drawn, drawn.replace("compiled", "linked"))

@@ -42,10 +42,12 @@ def apply(
 def enable_apply(
     dataset: str | Path | None = None,
     config: ApplyConfig | ApplyConfigRegistry | None = None,
+    is_import: bool = False,
 ) -> ApplyRuntime:
     """Switch apply on with a dataset that is named here or by FICTL_APPLY; also as a context.
 
     Its solutions run in this process, with all that the process may do: the dataset must be yours.
+    `is_import`: build nothing before the first call.
     """
     path = dataset or settings.APPLY.get()
     if path is None:
@@ -53,7 +55,7 @@ def enable_apply(
             "enable_apply: no dataset is named",
             f"name one, or set {settings.APPLY.name}: its code runs in this process",
         )
-    return ApplyRuntime(TraceSet.from_path(path), config).start()
+    return ApplyRuntime(TraceSet.from_path(path), config).start(is_import)
 
 
 def disable_apply() -> None:

@@ -4,61 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from types import TracebackType
 from typing import Any, ClassVar
 
 import torch
-from torch._C import _are_functorch_transforms_active as _transformed
 
-from fictl.apply.call_facts import facts, hardware_of, numbers_that_count, unfit
-from fictl.apply.config import USE_DEF_BEST, ApplyConfig, ApplyConfigRegistry
+from fictl.apply.call_facts import hardware_of
+from fictl.apply.choice import Choice, Chooser, Subject
+from fictl.apply.config import ApplyConfig, ApplyConfigRegistry
 from fictl.apply.explanation import ApplyExplanation
 from fictl.apply.solutions import AppliedSolutions
-from fictl.apply.table import ApplyTable, Best, Sizes
+from fictl.apply.table import ApplyTable, Best
 from fictl.errors import FictlError, InvalidValue, UsageError
 from fictl.runnable.results import copy_results
-from fictl.trace import Definition, TraceSet
+from fictl.trace import TraceSet
 from fictl.trace.dataset.trusted import require_trusted
 
 Fallback = Callable[..., Any]
-
-# Sizes of serving are many; an older choice is made anew.
-_MOST_CHOICES = 4096
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """The solution for one kind of call, or why there is none; sizes of the outputs to allocate."""
-
-    why: str
-    best: Best | None = None
-    sizes: Sizes = ()
-    shapes: tuple[tuple[int, ...], ...] = ()
-    hardware: tuple[str, ...] = ()
-
-
-class _Subject:
-    """A definition, with the choices made so far."""
-
-    def __init__(self, definition: Definition) -> None:
-        self.definition = definition
-        self.inputs, self.outputs = len(definition.inputs), len(definition.outputs)
-        self.numbers = numbers_that_count(definition)
-        self.in_place = any(name in definition.inputs for name in definition.outputs)
-        self.choices: dict[tuple[Any, ...], _Choice] = {}
-
-    @cached_property
-    def dtypes(self) -> list[torch.dtype]:
-        return self.definition.torch_output_dtypes
-
-    def require_count(self, args: Sequence[Any]) -> None:
-        if len(args) not in (self.inputs, self.inputs + self.outputs):
-            raise InvalidValue(
-                f"{self.definition.name} is called with {len(args)} arguments",
-                f"{self.inputs} inputs, or {self.inputs + self.outputs} with its outputs",
-            )
 
 
 class ApplyRuntime:
@@ -83,7 +45,9 @@ class ApplyRuntime:
         self.dataset = dataset
         self.table = ApplyTable.load_or_build(dataset, self.configs)
         self.solutions = AppliedSolutions(dataset)
-        self._subjects = {name: _Subject(one) for name, one in dataset.definitions.items()}
+        self._chooser = Chooser(self.table, self.configs)
+        self._is_pending = False
+        self._subjects = {name: Subject(one) for name, one in dataset.definitions.items()}
 
     @classmethod
     def current(cls) -> ApplyRuntime | None:
@@ -94,10 +58,16 @@ class ApplyRuntime:
         """Tell whether this thread runs a solution."""
         return getattr(cls._inside, "busy", False)
 
-    def start(self) -> ApplyRuntime:
-        """Make it the current one; build what `aot_ratio` asks for."""
+    def start(self, is_import: bool = False) -> ApplyRuntime:
+        """Make it the current one; build what `aot_ratio` asks for.
+
+        While a program imports its ops that is left to the first call: to ask for GPUs would
+        initialise CUDA, and the program may fork.
+        """
         if ApplyRuntime.current() is not self:
-            self.build_ahead()
+            self._is_pending = True
+            if not is_import:
+                self.build_ahead()
             ApplyRuntime._stack.append(self)
         return self
 
@@ -120,6 +90,7 @@ class ApplyRuntime:
 
     def build_ahead(self) -> None:
         """Build a share of the solutions for the devices here."""
+        self._is_pending = False
         devices = [torch.device("cpu")]
         if torch.cuda.is_available():
             devices += [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
@@ -155,7 +126,7 @@ class ApplyRuntime:
                 if fallback is None:
                     raise InvalidValue(str(error)) from None
                 return fallback(*args, **kwargs)
-        choice = self._choice(subject, values)
+        choice = self._chooser.choice(subject, values)
         runnable = self._ready(subject, choice)
         if runnable is None or choice.best is None:
             return _missed(choice.why, args, kwargs, fallback)
@@ -176,7 +147,7 @@ class ApplyRuntime:
             return ApplyExplanation(definition, applies=False, why=why)
         values = subject.definition.merge_kwargs_to_args(args, kwargs or {})
         subject.require_count(values)
-        choice = self._chosen(subject, values)
+        choice = self._chooser.chosen(subject, values)
         refused = dict(self.table.refused.get(definition, {}))
         best, sizes = choice.best, dict(choice.sizes)
         why = self.solutions.struck(definition, best) if best else ""
@@ -199,70 +170,18 @@ class ApplyRuntime:
             refused,
         )
 
-    def _choice(self, subject: _Subject, values: tuple[Any, ...]) -> _Choice:
-        if _transformed():
-            return _Choice("torch.func transforms this call")
-        try:
-            key = facts(values, subject.numbers)
-            choice = subject.choices.get(key)
-        except (TypeError, RuntimeError):  # An argument that has no hash, or no memory.
-            return _Choice("an argument is not a plain tensor")
-        if choice is None:
-            if len(subject.choices) >= _MOST_CHOICES:
-                subject.choices.clear()
-            choice = subject.choices[key] = self._chosen(subject, values)
-        return choice
-
-    def _chosen(self, subject: _Subject, values: tuple[Any, ...]) -> _Choice:
-        definition = subject.definition
-        reason = unfit(definition, values)
-        if reason:
-            return _Choice(reason)
-        try:
-            axes = definition.get_axes_values_from_inputs(values[: subject.inputs])
-            definition.sizes(axes, _numbers(definition, values))
-            shapes = tuple(shape or () for shape in definition.get_output_shapes(axes))
-            outputs = [tuple(value.shape) for value in values[subject.inputs :]]
-        except FictlError as error:
-            return _Choice(error.message)
-        if outputs and outputs != [*shapes]:
-            return _Choice(f"the outputs have the shapes {outputs}, instead of {[*shapes]}")
-        return self._of_sizes(subject, values, tuple(axes.items()), shapes)
-
-    def _of_sizes(
-        self,
-        subject: _Subject,
-        values: tuple[Any, ...],
-        sizes: Sizes,
-        shapes: tuple[tuple[int, ...], ...],
-    ) -> _Choice:
-        name = subject.definition.name
-        config = self.configs.get(name)
-        device = next((v.device for v in values if isinstance(v, torch.Tensor)), None)
-        hardware = config.hardware or hardware_of(device or torch.device("cpu"))
-        best = self.table.match(name, hardware, sizes)
-        if best is not None:
-            why = f"{best.speedup:.2f}x the reference"
-            return _Choice(why, best, sizes, shapes, hardware)
-        known = self.table.known_sizes(name, hardware)
-        best = self.table.match_any(name, hardware)
-        if best is not None and config.on_miss_policy == USE_DEF_BEST:
-            why = f"no evaluation at these sizes; {best.speedup:.2f}x the reference at others"
-            return _Choice(why, best, sizes, shapes, hardware)
-        return _Choice(_no_evaluation(known, hardware), None, sizes, shapes, hardware)
-
-    def _ready(self, subject: _Subject, choice: _Choice) -> Any:
+    def _ready(self, subject: Subject, choice: Choice) -> Any:
         """Return the runnable; None inside of a solution, and where it cannot be built now."""
         best, name = choice.best, subject.definition.name
         if best is None or self.is_inside():
             return None
-        if not self.solutions.is_built(name, best) and _captures():
+        if (self._is_pending or not self.solutions.is_built(name, best)) and _captures():
             return None  # A graph is captured: a build there would wait for compilers.
+        if self._is_pending:
+            self.build_ahead()
         return self.solutions.get(name, best)
 
-    def _run(
-        self, subject: _Subject, choice: _Choice, runnable: Any, values: tuple[Any, ...]
-    ) -> Any:
+    def _run(self, subject: Subject, choice: Choice, runnable: Any, values: tuple[Any, ...]) -> Any:
         inputs, outputs = values[: subject.inputs], values[subject.inputs :]
         self._inside.busy = True
         try:
@@ -279,7 +198,7 @@ class ApplyRuntime:
         return None
 
     def _failed(
-        self, subject: _Subject, best: Best, error: Exception, fallback: Fallback | None
+        self, subject: Subject, best: Best, error: Exception, fallback: Fallback | None
     ) -> None:
         """Strike the solution; raise where the fallback cannot repair what it may have written."""
         self.solutions.strike(subject.definition.name, best, error)
@@ -292,7 +211,7 @@ class ApplyRuntime:
             ) from error
 
 
-def _results(subject: _Subject, choice: _Choice, runnable: Any, inputs: tuple[Any, ...]) -> Any:
+def _results(subject: Subject, choice: Choice, runnable: Any, inputs: tuple[Any, ...]) -> Any:
     """Return the outputs; those of a destination-passing solution are allocated here."""
     if not runnable.metadata.destination_passing_style:
         return runnable.call_value_returning(*inputs)
@@ -313,11 +232,6 @@ def _missed(
     return fallback(*args, **kwargs)
 
 
-def _numbers(definition: Definition, values: Sequence[Any]) -> dict[str, Any]:
-    pairs = zip(definition.inputs.items(), values, strict=False)
-    return {name: value for (name, spec), value in pairs if spec.shape is None}
-
-
 def _overlap(inputs: Sequence[Any], outputs: Sequence[Any]) -> bool:
     """Tell whether an output shares memory with an input: solutions are judged without that."""
     read = {v.untyped_storage().data_ptr() for v in inputs if isinstance(v, torch.Tensor)}
@@ -327,12 +241,3 @@ def _overlap(inputs: Sequence[Any], outputs: Sequence[Any]) -> bool:
 def _captures() -> bool:
     ready = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     return bool(ready and torch.cuda.is_current_stream_capturing())
-
-
-def _no_evaluation(known: Sequence[Sizes], hardware: Sequence[str]) -> str:
-    where = " or ".join(hardware)
-    if not known:
-        return f"no solution was evaluated on {where}"
-    shown = [" ".join(f"{axis}={size}" for axis, size in sizes) for sizes in known[:5]]
-    more = f" and {len(known) - 5} more" if len(known) > 5 else ""
-    return f"no solution passed at these sizes on {where}; there are {', '.join(shown)}{more}"

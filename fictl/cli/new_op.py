@@ -35,7 +35,7 @@ def tables() -> Mapping[str, Mapping[str, str]]:
 EXAMPLES = {
     "fictl new-op swish --expr 'x * sigmoid(beta * x)' --scalar beta:float": "from an expression; --dry-run shows the files before they are written",
     "fictl new-op my_norm --from reference.py:my_norm --dtypes bf16,f16": "from a torch function",
-    "fictl new-op gate --kernel gate.cu:Gate --from gate.py:gate --input x:n,experts --output w:n,k=2 --output ids:n,k=2:i32": "around a kernel that exists, with two results, one of int32",
+    "fictl new-op gate --kernel g.cu:Gate --from g.py:f --output ids:n,k=2:i32": "around a kernel that exists, with a result of two int32 a row",
 }
 
 
@@ -102,7 +102,7 @@ def command(
 
 
 def _data(new_op: Draft) -> dict[str, Any]:
-    """What --json says of the op, beside its files. A part of ours is not a kind to start from."""
+    """The op for --json, beside its files. A part of ours is not a kind to start from."""
     kind = new_op.kind.name
     return {
         "op": f"{new_op.project.name}/{new_op.family}/{new_op.name}",

@@ -13,5 +13,5 @@ def start() -> None:
     if settings.TRACING.get() is not None:
         enable_tracing()
     if settings.APPLY.get() is not None:
-        enable_apply()
+        enable_apply(is_import=True)
     install()

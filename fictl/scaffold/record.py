@@ -24,6 +24,8 @@ _SOURCES = {
     "kernel": re.compile(r"[\w-][\w.+-]*\.cuh?"),
     "definition": re.compile(r"[\w-][\w.+-]*"),
 }
+_READ_TEXTS = ("expression", "why_not", "kind", "doc")
+_READ_LISTS = ("inputs", "scalars", "outputs")
 
 
 class _Unfit(ValueError):
@@ -50,7 +52,7 @@ class ScaffoldRecord:
             "schema": _SCHEMA,
             "version": self.version,
             "request": asdict(self.request),
-            "read": asdict(self.read) if self.read else None,
+            "read": _described(self.read) if self.read else None,
             "source": self.source.split("\n"),
             "files": {where: text.split("\n") for where, text in self.files.items()},
         }
@@ -136,15 +138,16 @@ def _request(data: Mapping[str, Any]) -> NewOpRequest:
     return request
 
 
+def _described(read: ReadReference) -> dict[str, Any]:
+    """Encode what the op is written again from, without the guesses that were shown then."""
+    names = (*_READ_TEXTS, *_READ_LISTS)
+    return {"reference": asdict(read.reference), **{name: getattr(read, name) for name in names}}
+
+
 def _read(data: Mapping[str, Any]) -> ReadReference:
-    plain = {field.name for field in fields(ReadReference)} - {"reference"}
-    lists = {"inputs", "scalars", "outputs"}
-    values: dict[str, Any] = {
-        name: tuple(map(_string, _list(data[name]))) if name in lists else _string(data[name] or "")
-        for name in plain
-    }
-    if data["expression"] is None:
-        values["expression"] = None
+    texts = {name: _string(data[name]) for name in _READ_TEXTS if data[name] is not None}
+    lists = {name: tuple(map(_string, _list(data[name]))) for name in _READ_LISTS}
+    values: dict[str, Any] = {"expression": None, **texts, **lists}
     reference = data["reference"]
     imports = tuple(map(_string, _list(reference["imports"])))
     return ReadReference(Reference(_string(reference["source"]), imports), **values)

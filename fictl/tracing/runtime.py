@@ -143,10 +143,18 @@ class TracingRuntime:
             return self._kept(policy, entry)
 
     def flush(self) -> Written:
-        """Write all that is held, also what a policy keeps for the end."""
+        """Write all that is held, also what a policy keeps for the end.
+
+        What cannot be written is held on, and the error is raised.
+        """
         with self._lock:
             held = {name: policy.drain() for name, policy in self.policies.items()}
-            written = write_entries(self.root, self.definitions, self.policies, held)
+            try:
+                written = write_entries(self.root, self.definitions, self.policies, held)
+            except FictlError:
+                for name, entries in held.items():
+                    self.policies[name].entries[:0] = entries
+                raise
             self.written = self.written.and_(written)
             return written
 

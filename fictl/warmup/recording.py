@@ -76,3 +76,7 @@ def _run(command: Sequence[str], env: dict[str, str], quiet: bool) -> int:
             with suppress(ProcessLookupError):
                 if not sys.stdin.isatty():
                     program.send_signal(signal.SIGINT)
+        except BaseException:  # SIGTERM ends this process: the program must not outlive it.
+            program.terminate()
+            program.wait()
+            raise

@@ -154,9 +154,9 @@ def test_the_first_hint_names_the_call_that_no_kind_has(
     answer = fictl("new-op", "gate", "--from", "gate.py:gate")
     assert answer.code == 2
     assert "gate.py:5: 'torch.topk(x, 2)': expressions have no topk" in answer.err
-    assert "no kind fits: write the kernel and bring it along with --kernel" in " ".join(
-        answer.err.split()
-    )
+    hint = " ".join(answer.err.split())
+    assert "--kind topk, without --from, gives the k largest elements" in hint
+    assert "write the kernel and bring it along with --kernel" in hint
 
 
 def test_each_hint_about_a_kernel_is_enough_for_the_next_step(

@@ -65,6 +65,17 @@ def test_json_has_every_number(fictl, runs) -> None:
     assert "barrier" in [change["name"] for change in case["kernels"][0]["stalls"]]
 
 
+def test_no_name_of_a_file_is_a_command_of_the_terminal(fictl, tmp_path: Path) -> None:
+    kernel = {"name": "\x1b]0;owned\x07K", "seconds": 1e-6}
+    case = {"op": "a", "case": "\x1b[31mx", "result": {"kernels": [kernel]}}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"schema": "fictl.profile/1", "data": [case]}))
+    answer = fictl("profile-diff", str(path), str(path))
+    assert answer.code == 0
+    assert "\x1b" not in answer.out
+    assert "owned" in answer.out
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

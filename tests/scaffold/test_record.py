@@ -10,6 +10,7 @@ import pytest
 
 from fictl.errors import UsageError
 from fictl.project import OpFolder
+from fictl.scaffold.new.guess import Guess
 from fictl.scaffold.new.reference import ReadReference, Reference
 from fictl.scaffold.new.request import NewOpRequest
 from fictl.scaffold.record import FILE, LARGEST, ScaffoldRecord, is_sound, place, read_record
@@ -44,8 +45,14 @@ def refusal(folder: OpFolder) -> str:
 
 @pytest.mark.parametrize("expression", [None, "x + y"])
 def test_it_is_read_as_it_was_written(folder, expression: str | None) -> None:
+    """Guesses were for who typed the command."""
     read = ReadReference(
-        Reference("def _reference(): ...", ("import math",)), ("x:n",), (), ("out:n",), expression
+        Reference("def _reference(): ...", ("import math",)),
+        ("x:n",),
+        (),
+        ("out:n",),
+        expression,
+        guesses=(Guess(("x",), "x is one row", "--input x:n,d"),),
     )
     request = replace(RECORD.request, reference="ref.py:f", kernel="gate.cu:Gate<T, 2>")
     record = replace(RECORD, read=read, request=request, source="// é\n")
@@ -94,7 +101,7 @@ def _request(**changes: Any) -> str:
         (_said(files=[]), "not as the scaffold wrote it"),
         (_said(request=None), "not as the scaffold wrote it"),
         (_said(source=None), "NoneType in place of a list"),
-        (_request(grid="1"), "'grid', which a newer fictl knows"),
+        (_request(cluster="1"), "'cluster', which a newer fictl knows"),
         (_request(inputs="x:n"), "str in place of a list"),
         (_request(name=7), "int in place of a text"),
         (_request(kernel="../gate.cu:Gate"), "'../gate.cu' as the file of its kernel"),

@@ -78,7 +78,8 @@ def _cells(row: Row, series: int, own: float | None) -> Iterable[PageCell]:
     yield _number(row.of_ceiling and 100 * row.of_ceiling, f" % {row.ceiling}")
     yield _number(row.gbps)
     yield _number(row.tflops)
-    yield PageCell(row.note)
+    off = f"off {row.off:.2g}x of what the op's tests allow" if row.off else ""
+    yield PageCell(" · ".join(filter(None, (row.note, off))))
 
 
 def _bar(row: Row, series: int) -> Bar | None:

@@ -10,6 +10,7 @@ from fictl.bench.compare.outcome import CompareOutcome
 from fictl.bench.written.compared_csv import compared_csv
 from fictl.bench.written.compared_junit import compared_junit
 from fictl.bench.written.compared_markdown import compared_markdown
+from fictl.bench.written.compared_page import compared_page
 from fictl.bench.written.compared_picture import compared_picture
 from fictl.bench.written.file_format import format_of
 from fictl.bench.written.picture_file import write_picture
@@ -21,6 +22,7 @@ def _json(outcome: CompareOutcome) -> str:
         "schema": "fictl.compare/1",
         "ok": not outcome.exit_code,
         "data": outcome.to_dict(),
+        "error": None,
     }
     return json.dumps(document, indent=1) + "\n"
 
@@ -42,6 +44,6 @@ def formats_of(paths: Sequence[Path], given: str) -> list[tuple[Path, str]]:
 def write_compared(outcome: CompareOutcome, files: Sequence[tuple[Path, str]]) -> None:
     for path, kind in files:
         if kind == "plot":
-            write_picture(compared_picture(outcome), path, f"{outcome.a} → {outcome.b}")
+            write_picture(compared_picture(outcome), path, lambda: compared_page(outcome))
         else:
             write_text("--out", path, _TEXTS[kind](outcome))

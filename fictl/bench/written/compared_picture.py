@@ -18,7 +18,6 @@ VERDICT_COLOURS = {
 }
 _WIDTH, _LABEL, _VALUE = 900.0, 300.0, 190.0
 _TOP, _LINE = 64.0, 18.0
-_BAND = "#eeeeee"
 
 
 def compared_picture(outcome: CompareOutcome) -> Canvas:
@@ -31,8 +30,8 @@ def compared_picture(outcome: CompareOutcome) -> Canvas:
     scale = _Scale(outcome.cases, outcome.threshold)
     left, right = scale.at(1 / (1 + outcome.threshold)), scale.at(1 + outcome.threshold)
     canvas.add(
-        Box(left, _TOP - 8, right - left, bottom - _TOP + 12, _BAND),
-        Line(((scale.at(1), _TOP - 8), (scale.at(1), bottom + 4)), FAINT),
+        Box(left, _TOP - 8, right - left, bottom - _TOP + 12, FAINT),
+        Line(((scale.at(1), _TOP - 8), (scale.at(1), bottom + 4)), INK),
     )
     for value, text in ((scale.low, "faster"), (1.0, ""), (scale.high, "slower")):
         spelled = f"{value:.3g}x {text}".rstrip()

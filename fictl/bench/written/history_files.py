@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fictl.bench.history.levels import HistorySeries
 from fictl.bench.written.file_format import format_of
+from fictl.bench.written.history_page import history_page
 from fictl.bench.written.history_picture import history_picture
 from fictl.bench.written.history_texts import history_csv, history_json, history_markdown
 from fictl.bench.written.picture_file import write_picture
@@ -23,6 +24,6 @@ def formats_of(paths: Sequence[Path], given: str) -> list[tuple[Path, str]]:
 def write_history(series: Sequence[HistorySeries], files: Sequence[tuple[Path, str]]) -> None:
     for path, kind in files:
         if kind == "plot":
-            write_picture(history_picture(series), path, "fictl history")
+            write_picture(history_picture(series), path, lambda: history_page(series))
         else:
             write_text("--out", path, _TEXTS[kind](series))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from fictl.bench.history.levels import HistoryPoint, HistorySeries
@@ -46,7 +47,8 @@ class _Place:
     """Coordinates of commits and seconds; the times begin at 0, so that a tenth looks like one."""
 
     def __init__(self, timed: Sequence[HistoryPoint], count: int) -> None:
-        self._most = 1.1 * max(point.row.interval[1] or 0.0 for point in timed)
+        self._step = _round(1.05 * max(point.row.interval[1] or 0.0 for point in timed) / _MARKS)
+        self._most = self._step * _MARKS
         self._count = max(1, count - 1)
 
     def x(self, at: int) -> float:
@@ -56,7 +58,13 @@ class _Place:
         return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * seconds / self._most
 
     def marks(self) -> Iterator[float]:
-        return (self._most * at / _MARKS for at in range(_MARKS + 1))
+        return (self._step * at for at in range(_MARKS + 1))
+
+
+def _round(step: float) -> float:
+    """Return the next number above that begins with 1, 2, 2.5 or 5, and has no more digits."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(power * first for first in (1, 2, 2.5, 5, 10) if power * first >= step)
 
 
 def _add_point(canvas: Canvas, x: float, place: _Place, point: HistoryPoint) -> None:

@@ -50,5 +50,6 @@ def history_csv(series: Sequence[HistorySeries]) -> str:
 
 
 def history_json(series: Sequence[HistorySeries]) -> str:
-    data = {"series": [one.to_dict() for one in series]}
-    return json.dumps({"schema": "fictl.history/1", "ok": True, "data": data}, indent=1) + "\n"
+    """Write the cases alone; the document of `--json` has what was added, too."""
+    data = {"schema": "fictl.history.series/1", "series": [one.to_dict() for one in series]}
+    return json.dumps(data, indent=1) + "\n"

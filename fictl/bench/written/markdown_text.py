@@ -8,7 +8,7 @@ from fictl.printable import printable
 
 # A pull request's comment holds 65536 characters.
 MOST_ROWS = 150
-_MARKUP = set("\\`*_[]<>#+|~@&!$")
+_MARKUP = set("\\`*[]<>#+|~@&!$")
 
 
 def plain(text: str) -> str:

@@ -1,8 +1,8 @@
-"""A drawn canvas as a file: SVG, a page with it, or PNG."""
+"""A drawn canvas as a file: SVG or PNG, or in a page that holds more."""
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Callable
 from pathlib import Path
 
 from fictl.plot.canvas import Canvas
@@ -11,14 +11,11 @@ from fictl.plot.svg import svg
 from fictl.user_file import write_text
 
 
-def write_picture(canvas: Canvas, path: Path, title: str) -> None:
-    if path.suffix.lower() == ".png":
+def write_picture(canvas: Canvas, path: Path, page: Callable[[], str]) -> None:
+    """Write the canvas; `page` makes the text of an HTML file, which has the picture in it."""
+    kind = path.suffix.lower()
+    if kind == ".png":
         path.parent.mkdir(parents=True, exist_ok=True)
         write_png(canvas, path)
-        return
-    picture = svg(canvas)
-    page = (
-        f'<!doctype html>\n<html lang="en"><meta charset="utf-8">\n'
-        f"<title>{escape(title)}</title>\n<body>\n{picture}</body></html>\n"
-    )
-    write_text("--out", path, page if path.suffix.lower() == ".html" else picture)
+    else:
+        write_text("--out", path, page() if kind == ".html" else svg(canvas))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import mcp_types as types
+from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server

@@ -45,8 +45,7 @@ class Tool:
         """The help of the command, with its tables and its examples."""
         command = self.command
         tables = command.tables() if command.tables else {}
-        rows = (f"{name}: {line}" for table in tables.values() for name, line in table.items())
-        listed = [f"{' / '.join(tables)}: {'; '.join(rows)}."] if tables else []
+        listed = [f"{title}: {_rows(table)}." for title, table in tables.items()]
         examples = "; ".join(f"`{line}`" for line in command.examples)
         text = " ".join(str(command.help).split())
         return " ".join([text, *listed, f"In a terminal: {examples}."])
@@ -79,6 +78,10 @@ TOOLS: Mapping[str, Tool] = {
         Tool("sanitize_solution", ("solution", "sanitize")),
     )
 }
+
+
+def _rows(table: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {line}" for name, line in table.items())
 
 
 def find_tool(name: str) -> Tool:

@@ -42,8 +42,10 @@ def call_in_jit(
     _refuse_others(op, given, arrays, mutates)
     structure = _Results(run, given, arrays)
     target = _target(function, run, op, given, structure, mutates)
-    shapes = [jax.ShapeDtypeStruct(out.shape, _jax_dtype(out.dtype)) for out in structure.outputs]
-    return structure.rebuilt(jax.ffi.ffi_call(target, shapes)(*arrays.values()))
+    library: Any = jax  # It has types in part.
+    shape = library.ShapeDtypeStruct
+    shapes = [shape(out.shape, _jax_dtype(out.dtype)) for out in structure.outputs]
+    return structure.rebuilt(library.ffi.ffi_call(target, shapes)(*arrays.values()))
 
 
 def _refuse_others(

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from fictl.printable import printable
+
 _WIDTH, _HEIGHT, _MIDDLE = 200, 14, 7
 # The colours of page.css.
 _COLOURS = 7
@@ -92,11 +94,11 @@ def _row(row: PageRow, cells: Sequence[PageCell], most: float) -> str:
 
 
 def _cell(cell: PageCell, most: float) -> str:
-    text = escape(cell.text)
+    text = escape(printable(cell.text))
     if cell.href:
         text = f'<a href="{escape(cell.href)}">{text}</a>'
     value = f' data-value="{cell.value:.9g}"' if cell.value is not None else ""
-    tip = f' data-tip="{escape(cell.tip)}" tabindex="0"' if cell.tip else ""
+    tip = f' data-tip="{escape(printable(cell.tip))}" tabindex="0"' if cell.tip else ""
     bar = _bar(cell.bar, most) if cell.bar else ""
     return f"<td{value}{tip}>{bar}{text}</td>"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from fictl.errors import UsageError
@@ -28,7 +29,10 @@ class Change:
 
     @property
     def ratio(self) -> float | None:
-        return self.after / self.before if self.before and self.after is not None else None
+        if not self.before or self.after is None:
+            return None
+        ratio = self.after / self.before
+        return ratio if isfinite(ratio) else None
 
     def to_dict(self) -> dict[str, Any]:
         return {**vars(self), "ratio": self.ratio}

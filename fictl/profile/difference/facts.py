@@ -1,4 +1,4 @@
-"""What a profile knows of one kernel, whatever tool measured it."""
+"""KernelFacts: the numbers of one kernel in a profile, whatever tool measured it."""
 
 from __future__ import annotations
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fictl.errors import UsageError, unreadable
+from fictl.printable import printable_document
 from fictl.profile.difference.facts import KernelFacts
 from fictl.user_file import read_text
 
 SCHEMA = "fictl.profile/1"
 _WRITES = "fictl profile OP --json > FILE writes one"
 _LARGEST = 64 << 20
+# Larger than any counter, and small enough that a product of two is a number.
+Amount = Annotated[float, Field(ge=0, le=1e20)]
+Size = Annotated[int, Field(ge=0, le=1 << 40)]
 
 
 class _Document(BaseModel):
@@ -26,29 +30,29 @@ class _Document(BaseModel):
 
 class _Event(_Document):
     name: str
-    count: int = 0
-    median: float | None = None
+    count: Amount = 0
+    median: Amount | None = None
 
 
 class _Kernel(_Document):
     """A kernel or a copy of any tool."""
 
     name: str
-    launches: float = 1.0
-    count: int | None = None
-    seconds: float | list[float] | None = None
-    median: float | None = None
-    begin: float | None = None
-    end: float | None = None
-    grid: list[int] = []
-    block: list[int] = []
-    registers: float | None = None
-    occupancy: float | None = None
-    waves: float | None = None
-    static_shared: float | None = None
-    dynamic_shared: float | None = None
-    bytes: float | dict[str, float] | None = None
-    stalls: dict[str, float] = {}
+    launches: Amount = 1.0
+    count: Amount | None = None
+    seconds: Amount | list[Amount] | None = None
+    median: Amount | None = None
+    begin: Amount | None = None
+    end: Amount | None = None
+    grid: list[Size] = []
+    block: list[Size] = []
+    registers: Amount | None = None
+    occupancy: Amount | None = None
+    waves: Amount | None = None
+    static_shared: Amount | None = None
+    dynamic_shared: Amount | None = None
+    bytes: Amount | dict[str, Amount] | None = None
+    stalls: dict[str, Amount] = {}
     events: list[_Event] = []
 
     def facts(self) -> Iterator[KernelFacts]:
@@ -76,7 +80,7 @@ class _Kernel(_Document):
             return self.median
         if self.begin is not None and self.end is not None:
             return (self.end - self.begin) * 1e-9
-        return self.seconds if isinstance(self.seconds, float) else None
+        return self.seconds if isinstance(self.seconds, (int, float)) else None
 
 
 class _Result(_Document):
@@ -84,7 +88,7 @@ class _Result(_Document):
     kernels: list[_Kernel] = []
     copies: list[_Kernel] = []
     tables: dict[str, list[_Kernel]] = {}
-    median: float | None = None
+    median: Amount | None = None
 
 
 class SavedCase(_Document):
@@ -141,7 +145,7 @@ def cases(document: Any, origin: str) -> list[SavedCase]:
     if document.get("data") is None:
         raise UsageError(f"{origin} is of a run that failed", _WRITES)
     try:
-        return _Profile.model_validate(document).data
+        return _Profile.model_validate(printable_document(document, kept="")).data
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

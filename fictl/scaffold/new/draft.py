@@ -80,7 +80,7 @@ class Draft:
         return f"{self.name}({taken}) -> {', '.join(map(str, signature.outputs))}{given}"
 
     def to_dict(self) -> dict[str, Any]:
-        """What was said and what was guessed, for --json."""
+        """The signature and the computation, for --json."""
         signature = self.signature
         return {
             "call": self.call,

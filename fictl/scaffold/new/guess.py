@@ -56,8 +56,8 @@ def unsaid_numbers(kind: Kind, request: NewOpRequest, signature: Signature) -> t
     """The names that could be tensors as well; none where the kind takes no further tensor."""
     if not (request.expression and kind.more):
         return ()
-    said = {parse_scalar(text).name for text in request.scalars} | {*_NUMBERS}
-    return tuple(scalar.name for scalar in signature.scalars if scalar.name not in said)
+    declared = {parse_scalar(text).name for text in request.scalars} | {*_NUMBERS}
+    return tuple(scalar.name for scalar in signature.scalars if scalar.name not in declared)
 
 
 def as_tensors(request: NewOpRequest, signature: Signature, names: Sequence[str]) -> list[str]:
@@ -65,8 +65,8 @@ def as_tensors(request: NewOpRequest, signature: Signature, names: Sequence[str]
     own = request.inputs or tuple(map(str, signature.inputs))
     axes = ",".join(signature.inputs[0].axis_names)
     tensors = (*own, *(f"{name}:{axes}" for name in names))
-    said = {parse_scalar(text).name for text in request.scalars}
-    others = [str(scalar) for scalar in signature.scalars if scalar.name not in {*said, *names}]
+    declared = {parse_scalar(text).name for text in request.scalars}
+    others = [str(scalar) for scalar in signature.scalars if scalar.name not in {*declared, *names}]
     return [*_options("--input", tensors), *_scalars((*request.scalars, *others))]
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from fictl.child.environment import unreplaced
 from fictl.errors import FictlError, SetupError, UsageError
 from fictl.paths import same_packages
 from fictl.process import attached, ending, stream
@@ -165,7 +166,7 @@ class TestGroup:
     def _environment(self) -> dict[str, str]:
         # As torchrun does: the ranks share the cores.
         threads = {"OMP_NUM_THREADS": "1"} if self.ranks > 1 else {}
-        return {**same_packages(), **threads, **self.variables}
+        return {**same_packages(), **unreplaced(), **threads, **self.variables}
 
 
 def _is_failed(outcome: TestOutcome) -> bool:

@@ -9,7 +9,7 @@ import torch
 
 from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
-from fictl.bench.row import TIMED, WRONG, Row
+from fictl.bench.row import EMULATED, WRONG, Row
 from fictl.bench.worker import source_file
 from fictl.bench.worker.measuring import Place, measure_case
 from fictl.bench.worker.source_file import assignments, source_subjects
@@ -62,7 +62,7 @@ def rows(path: Path, **values: str) -> list[Row]:
 
 def test_the_comment_of_a_file_says_what_its_launcher_takes(file: Callable[..., Path]) -> None:
     (row,) = rows(file())
-    assert (row.op, row.case, row.status) == ("my kernel.cu", "twice-8x4-float32", TIMED)
+    assert (row.op, row.case, row.status) == ("my kernel.cu", "twice-8x4-float32", EMULATED)
     assert (row.bytes, row.checked) == (256, False)
     assert row.note == "there is no reference: not checked"
 

@@ -63,7 +63,15 @@ def test_csv_and_json_have_every_number(series, tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert [row["verdict"] for row in rows] == ["", "SLOWER", "FASTER", ""]
     document = json.loads(written(series, tmp_path, "h.json"))
-    assert document["data"]["series"][0]["points"][1]["median"] == pytest.approx(30e-6, rel=0.01)
+    assert document["series"][0]["points"][1]["median"] == pytest.approx(30e-6, rel=0.01)
+
+
+def test_the_page_has_a_picture_and_a_table(series, tmp_path: Path) -> None:
+    text = written(series, tmp_path, "h.html")
+    assert "Content-Security-Policy" in text
+    assert text.count("<tr") == 5
+    assert "<svg" in text
+    assert "&lt;b&gt;|" in text
 
 
 def test_the_picture_is_xml_with_a_name_for_each_commit(series, tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def test_cases_of_one_run_alone_are_named() -> None:
         (run(), {"schema": SCHEMA, "data": None}, "b is of a run that failed"),
         (run(), {"schema": SCHEMA, "data": [{"op": 1}]}, "b is not a whole profile: data.0.op"),
         (run(), run(kernel("K", float("nan"))), "b is not a whole profile: data.0.result.kernels"),
+        (run(), run(kernel("K", 1e308)), "b is not a whole profile: data.0.result.kernels"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(before: Any, after: Any, said: str) -> None:

@@ -59,8 +59,9 @@ def test_an_op_may_not(tree, problems) -> None:
     assert problems() == [f"imports {_OP}/op.py:10 op.py imports flashinfer"]
 
 
-def test_only_a_kernel_may_import_triton(tree, problems) -> None:
-    tree.write(f"{_OP}/kernel.py", "import triton.language as tl\ndef variants(): ...\n")
+@pytest.mark.parametrize("library", ["triton", "cutlass"])
+def test_only_a_kernel_may_import_its_language(tree, problems, library: str) -> None:
+    tree.write(f"{_OP}/kernel.py", f"import {library}.language as tl\ndef variants(): ...\n")
     assert problems() == []
-    tree.edit(f"{_OP}/op.py", "import torch", "import triton")
-    assert problems() == [f"imports {_OP}/op.py:1 op.py imports triton"]
+    tree.edit(f"{_OP}/op.py", "import torch", f"import {library}")
+    assert problems() == [f"imports {_OP}/op.py:1 op.py imports {library}"]

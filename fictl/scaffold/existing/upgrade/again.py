@@ -46,7 +46,9 @@ def record_of(new_op: Draft, request: NewOpRequest) -> ScaffoldRecord:
         path, entry = _parted(request.kernel)
         source = read_text(path)
         named = replace(named, kernel=f"{path.name}:{entry}")
-    read = new_op.read if request.reference else None
+    read = None
+    if request.reference and new_op.read:
+        read = replace(new_op.read, guesses=())
     texts = texts_of(new_op)
     record = ScaffoldRecord(VERSION, named, texts, read, source)
     explicit = replace(record, request=_explicit(named, new_op))

@@ -35,8 +35,8 @@ def bring(request: NewOpRequest, read: ReadReference | None) -> Brought:
             request.outputs or read.outputs,
         )
     roles = assign(source, signature)
-    made = _typed(source, signature, roles, expression)
-    return replace(made, launch=launch_of(source, request, Sizes(made.signature)))
+    brought = _typed(source, signature, roles, expression)
+    return replace(brought, launch=launch_of(source, request, Sizes(brought.signature)))
 
 
 def checked_kernel(request: NewOpRequest) -> KernelSource:

@@ -40,7 +40,7 @@ _WORDS = {"element": "a thread an element", "warp": "a warp a row", "row": "a bl
 
 @dataclass(frozen=True)
 class KernelUnit:
-    """What a kernel's body says of its launch: a thread an `element`, a `warp` or a block (`row`)
+    """A guess from a kernel's body: a thread an `element`, a `warp` or a block (`row`)
     a row. `threads` of a block are a C++ expression.
     """
 
@@ -74,8 +74,8 @@ def unit_of(source: KernelSource) -> KernelUnit | None:
     body = _NOISE.sub("", function.body)
     warps, thread = _WARP_OF_BLOCK.search(body), _THREAD.search(body)
     if warps and not _WHOLE_THREAD.search(function.body):
-        said = f"{_of_scope(source, warps[1])} * {_WARP_THREADS}" if warps[1] else ""
-        return KernelUnit("warp", _of_scope(source, function.bounds) or said or _THREADS)
+        from_warps = f"{_of_scope(source, warps[1])} * {_WARP_THREADS}" if warps[1] else ""
+        return KernelUnit("warp", _of_scope(source, function.bounds) or from_warps or _THREADS)
     multiple = next(filter(None, thread.groups()), "") if thread else ""
     threads = (multiple if multiple != "blockDim.x" else "") or function.bounds
     name = "row" if thread is None else _unit(function.body, body, thread)

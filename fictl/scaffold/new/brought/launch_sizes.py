@@ -26,7 +26,7 @@ def grid_sizes(text: str, sizes: Sizes) -> tuple[str, ...]:
 
     def named(name: str) -> str:
         if name not in names:
-            raise UsageError(f"--grid names {name!r}, which is no axis", known)
+            raise UsageError(f"--grid names {name!r}, which is not an axis", known)
         plain = names[name].replace(".", "").replace("(", "").replace(")", "").isalnum()
         return names[name] if plain else f"({names[name]})"
 
@@ -38,7 +38,7 @@ def block_sizes(text: str) -> tuple[str, ...]:
     numbers = [_number(node) for node in _dimensions("--block", text, _BLOCK)]
     if min(numbers) < 1 or math.prod(numbers) > _MOST_THREADS:
         raise UsageError(
-            f"--block {shown(text)} is not the size of a block: whole numbers, and "
+            f"--block {shown(text)} is not a block size: whole numbers, and "
             f"{_MOST_THREADS} threads at most",
             _BLOCK,
         )

@@ -43,7 +43,7 @@ class Axes:
 
     @property
     def guesses(self) -> tuple[Guess, ...]:
-        """What the sizes of an example alone tell."""
+        """Guesses from the sizes of an example."""
         return tuple(self._guesses)
 
     def inputs(
@@ -72,21 +72,21 @@ class Axes:
         """Outputs as --output takes them."""
         if texts:
             return self._said(results, texts)
-        found = [
+        readings_of = [
             [SizeReading(p.axes)] if p.axes else [*self._follow(_shape(p.name, value))]
             for p, value in zip(results, values, strict=True)
         ]
         dtypes = [self._dtype(p, value) for p, value in zip(results, values, strict=True)]
         names = [p.name for p in results]
-        for number, axes in enumerate(found):
+        for number, axes in enumerate(readings_of):
             for dim, reading in enumerate(axes):
-                fixed = _texts(names, found, dtypes, {(number, dim)})
+                fixed = _texts(names, readings_of, dtypes, {(number, dim)})
                 size = (values[number].shape or ())[dim] if reading.fixed else 0
                 if not reading.is_sure:
-                    self._refuse(names[number], dim, size, _texts(names, found, dtypes))
+                    self._refuse(names[number], dim, size, _texts(names, readings_of, dtypes))
                 if reading.fixed:
                     self._note_computed(names[number], size, reading, fixed)
-        return _texts(names, found, dtypes)
+        return _texts(names, readings_of, dtypes)
 
     def _said(self, results: Sequence[ReferenceParameter], texts: Sequence[str]) -> list[str]:
         if len(texts) != len(results):
@@ -194,7 +194,7 @@ class Axes:
 
 def _texts(
     names: Sequence[str],
-    found: Sequence[Sequence[SizeReading]],
+    readings_of: Sequence[Sequence[SizeReading]],
     dtypes: Sequence[str],
     fixed: Collection[tuple[int, int]] = (),
 ) -> list[str]:
@@ -203,7 +203,7 @@ def _texts(
         f"{name}:"
         + ",".join(r.fixed if (number, dim) in fixed else r.axis for dim, r in enumerate(axes))
         + dtype
-        for number, (name, axes, dtype) in enumerate(zip(names, found, dtypes, strict=True))
+        for number, (name, axes, dtype) in enumerate(zip(names, readings_of, dtypes, strict=True))
     ]
 
 

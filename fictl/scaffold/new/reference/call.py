@@ -153,9 +153,9 @@ def call_reference(
 
 
 def _of_kernel(tensors: Sequence[str], sizes: Sequence[str]) -> str:
-    said = " ".join(f"--input {name}:{','.join(sizes)}" for name in tensors)
+    options = " ".join(f"--input {name}:{','.join(sizes)}" for name in tensors)
     return (
-        f"the kernel's sizes are {', '.join(sizes)}: call the axes so, as in {said}; another axis "
+        f"the kernel's sizes are {', '.join(sizes)}: call the axes so, as in {options}; another axis "
         "may have any name"
     )
 

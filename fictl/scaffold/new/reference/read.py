@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fictl.errors import UsageError
 from fictl.scaffold.kinds.kind import kind_for
@@ -36,7 +36,7 @@ class ReadReference:
     why_not: str = ""
     kind: str = ""
     doc: str = ""
-    guesses: tuple[Guess, ...] = ()
+    guesses: tuple[Guess, ...] = field(default=(), compare=False)
 
 
 def read_reference(
@@ -204,8 +204,8 @@ def _outputs(
     annotated = parameters.results(function.node)
     if len(annotated) == len(call.results):
         return [*annotated]
-    found = parameters.output_names(function.node, len(call.results))
-    return [ReferenceParameter(name if _can(name) else f"{name}_out", "tensor") for name in found]
+    known = parameters.output_names(function.node, len(call.results))
+    return [ReferenceParameter(name if _can(name) else f"{name}_out", "tensor") for name in known]
 
 
 def _renamed_expression(translation: Translation, renamed: dict[str, str]) -> str | None:

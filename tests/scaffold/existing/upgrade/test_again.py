@@ -43,7 +43,7 @@ def test_each_kind_is_written_again_from_what_was_inferred(project: Project, kin
     record = record_of(new_op, request)
     assert record.request.kind == kind
     assert len(record.request.inputs) == len(new_op.signature.inputs)
-    assert texts_now(project, record) == record.files == texts_of(new_op)
+    assert texts_now(project, record) == record.files
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_sizes_are_said_over_the_op_s_axes(
 @pytest.mark.parametrize(
     ("grid", "block", "message", "hint"),
     [
-        ("tokens", "", "--grid names 'tokens', which is no axis", "rows, experts, k, numel"),
+        ("tokens", "", "--grid names 'tokens', which is not an axis", "rows, experts, k, numel"),
         ("rows / 2", "", "--grid has 'rows / 2', which is not a size", "//"),
         ("rows;system('x')", "", "is not a size", "--grid rows"),
         ("x.size(0)", "", "--grid has 'x.size(0)', which is not a size", "ceil_div"),
@@ -143,8 +143,8 @@ def test_sizes_are_said_over_the_op_s_axes(
         ("99999999999999", "", "--grid has '99999999999999'", ""),
         ("1,2,3,4", "", "has 4 dimensions, not 1 to 3", ""),
         ("(" * 500 + "1" + ")" * 500, "", "is not a size", ""),
-        ("", "2048", "--block 2048 is not the size of a block", "1024"),
-        ("", "32,64", "--block 32,64 is not the size of a block", "--block 32,8"),
+        ("", "2048", "--block 2048 is not a block size", "1024"),
+        ("", "32,64", "--block 32,64 is not a block size", "--block 32,8"),
         ("", "0", "--block 0 is not", ""),
         ("", "rows", "--block rows is not", ""),
         ("", "True", "--block True is not", ""),

@@ -47,7 +47,7 @@ inline int64_t {{ title }}Pieces(int64_t row_bytes) {
   return device::ceil_div(row_bytes, k{{ title }}PieceBytes);
 }
 
-// What elements are added up in.
+// The type of sums.
 template <typename T>
 {% if integers %}
 using {{ title }}Sum = std::conditional_t<std::is_integral_v<T>, int64_t, device::Wide<T>>;
@@ -186,7 +186,7 @@ class {{ title }}Scan {
   int half_ = 0;
 };
 
-// What a kernel does: all pieces of its rows, or one piece: its sum, or its prefix sums.
+// The work of a kernel: all pieces of its rows, or one piece: its sum, or its prefix sums.
 enum class {{ title }}Stage { kRow, kSum, kPiece };
 
 template <typename T, int N, {{ title }}Stage kStage>

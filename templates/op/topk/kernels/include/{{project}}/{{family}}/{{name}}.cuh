@@ -188,7 +188,7 @@ template <typename T, int N>
   const int count = {{ title }}Row<T, N>({{ x }}, args.cols, storage).collect(args.k);
   int size = 1;
   while (size < count) size *= 2;
-  // What is not there is below all that is.
+  // Padding is below all entries.
   for (int i = count + threadIdx.x; i < size; i += blockDim.x) storage.entries[i] = 0;
   __syncthreads();
   ordered::sort_descending(storage.entries, size);

@@ -15,7 +15,7 @@ using tvm::ffi::Optional;
 
 constexpr const char* kOp = "route";
 
-// What is chosen from: `top_groups` of so many equal groups.
+// The choice: top_k experts of `top_groups` of so many equal groups.
 void check_choice(View logits, int64_t top_k, int64_t groups, int64_t top_groups) {
   const int64_t experts = logits.size(1);
   if (groups < 1 || experts % groups != 0) {

@@ -3,7 +3,7 @@
 //
 // Algorithm: a block counts in shared memory. It has up to eight copies of the bins, so that its
 // warps seldom wait for one another, and a thread adds up adjacent equal ones before it counts
-// them, so that a row of one value is no slower. At the end the copies are added up. A row with a
+// them, so that a row of one value is as fast. At the end the copies are added up. A row with a
 // block to itself is written at once; where the GPU has room for more blocks than there are rows,
 // several share one, and add their counts to an output that was set to zero. Sums of integers do
 // not depend on their order: the result is the same in every run. More than 8192 bins are counted

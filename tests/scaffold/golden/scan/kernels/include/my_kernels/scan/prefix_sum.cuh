@@ -38,7 +38,7 @@ inline int64_t PrefixSumPieces(int64_t row_bytes) {
   return device::ceil_div(row_bytes, kPrefixSumPieceBytes);
 }
 
-// What elements are added up in.
+// The type of sums.
 template <typename T>
 using PrefixSumSum = device::Wide<T>;
 
@@ -162,7 +162,7 @@ class PrefixSumScan {
   int half_ = 0;
 };
 
-// What a kernel does: all pieces of its rows, or one piece: its sum, or its prefix sums.
+// The work of a kernel: all pieces of its rows, or one piece: its sum, or its prefix sums.
 enum class PrefixSumStage { kRow, kSum, kPiece };
 
 template <typename T, int N, PrefixSumStage kStage>

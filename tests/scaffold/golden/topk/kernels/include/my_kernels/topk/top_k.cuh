@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(kTopKMostThreads) TopKKernel(TopKArgs<T> args)
   const int count = TopKRow<T, N>(logits, args.cols, storage).collect(args.k);
   int size = 1;
   while (size < count) size *= 2;
-  // What is not there is below all that is.
+  // Padding is below all entries.
   for (int i = count + threadIdx.x; i < size; i += blockDim.x) storage.entries[i] = 0;
   __syncthreads();
   ordered::sort_descending(storage.entries, size);
