@@ -137,10 +137,10 @@ def _imported(name: str, entry: Entry) -> ModuleType:
     import torch  # noqa: F401 the extension uses its libraries
 
     loader = ExtensionFileLoader(name, str(entry.module))
-    found = spec_from_file_location(name, entry.module, loader=loader)
-    assert found is not None
+    module_spec = spec_from_file_location(name, entry.module, loader=loader)
+    assert module_spec is not None
     try:
-        module = module_from_spec(found)
+        module = module_from_spec(module_spec)
         loader.exec_module(module)
     except ImportError as error:
         raise FictlError(

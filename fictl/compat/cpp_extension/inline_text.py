@@ -37,8 +37,8 @@ def written(name: str, cpp: str, cuda: str) -> list[Path]:
     """Write the files to the cache, where compilers and debuggers name their lines."""
     store = writable_store()
     store.ensure_private(PROJECT, checked_name(name), TEXT)
-    told = hashlib.sha256(f"{cpp}\0{cuda}".encode()).hexdigest()
-    folder = store.module_dir(PROJECT, name) / TEXT / told[:16]
+    digest = hashlib.sha256(f"{cpp}\0{cuda}".encode()).hexdigest()
+    folder = store.module_dir(PROJECT, name) / TEXT / digest[:16]
     files = {folder / "main.cpp": cpp, **({folder / "cuda.cu": cuda} if cuda else {})}
     with writing(folder):
         for path, text in files.items():
