@@ -22,6 +22,7 @@ from fictl.project.config import OWN_FILE
 from fictl.project.discover import functions
 from fictl.project.project import ENTRY_POINTS
 from fictl.runnable.discovered import ENTRY_POINTS as BUILDERS
+from fictl.schemas import FOLDER as SCHEMAS
 
 from . import claims
 from .claims import ROOT
@@ -30,7 +31,15 @@ PAGES = claims.pages()
 INCLUDE = ROOT / "kernels" / "include"
 
 # Names with dots that are no Python: files, groups of entry points, kinds of documents.
-NO_PYTHON = {OWN_FILE, LOCK_FILE, ENTRY_POINTS, BUILDERS, STORES, SCHEMA.partition("/")[0]}
+NO_PYTHON = {
+    OWN_FILE,
+    LOCK_FILE,
+    ENTRY_POINTS,
+    BUILDERS,
+    STORES,
+    SCHEMA.partition("/")[0],
+    "fictl.history.entry",
+}
 # Options of other programs, by the word that says whose they are, or the page that is about them.
 OTHERS = {
     "nvcc": {"--dryrun", "--compiler-bindir"},
@@ -41,7 +50,17 @@ OTHERS = {
     "vllm": {"--attention-config", "--attention-backend", "--no-enable-flashinfer-autotune"},
     "flashinfer-bench": {"--local"},
     "sglang": {"--disable-cuda-graph"},
-    "docs/examples/serve.py": {"--model", "--prompt", "--compare", "--top-k"},
+    "docs/examples/serve.py": {"--model", "--prompt", "--compare", "--top-k", "--profile"},
+    "pytest": {
+        "--tb",
+        "--full-trace",
+        "--lf",
+        "--pdb",
+        "--trace",
+        "--capture",
+        "--sw",
+        "--maxfail",
+    },
 }
 # FlashInfer's benchmark, which docs/measuring.md translates option by option.
 TRANSLATED = {"measuring.md": re.compile(r"--[a-z]+(?:_[a-z]+)+|--routine|--backends|--testlist")}
@@ -95,7 +114,11 @@ def test_tests_that_are_run_are_there(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_python_names_are_there(page: Path) -> None:
-    names = claims.dotted_names(_text(page)) - NO_PYTHON
+    names = (
+        claims.dotted_names(_text(page))
+        - NO_PYTHON
+        - {path.stem for path in SCHEMAS.glob("*.json")}
+    )
     assert [name for name in sorted(names) if not _resolves(name)] == []
 
 
