@@ -55,7 +55,7 @@ def test_one_that_fails_leaves_the_others_alone(tiny: Path) -> None:
     assert (twice.module, twice.error) == ("elementwise.twice", None)
     error = json.loads(json.dumps(broken.to_dict()))["error"]
     assert error == broken.error.to_dict()
-    assert error["code"] == "failed"
+    assert error["code"] == "build-failed"
 
 
 @pytest.mark.needs_nvcc
