@@ -60,6 +60,7 @@ OTHERS = {
         "--capture",
         "--sw",
         "--maxfail",
+        "--fictl-seed",
     },
 }
 # FlashInfer's benchmark, which docs/measuring.md translates option by option.
@@ -112,13 +113,15 @@ def test_tests_that_are_run_are_there(page: Path) -> None:
     assert {each for each in run - made if "<" not in each and not (ROOT / each).exists()} == set()
 
 
+@cache
+def _schema_names() -> set[str]:
+    """As names of Python look like: up to a dash."""
+    return {path.stem.partition("-")[0] for path in SCHEMAS.glob("*.json")}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_python_names_are_there(page: Path) -> None:
-    names = (
-        claims.dotted_names(_text(page))
-        - NO_PYTHON
-        - {path.stem for path in SCHEMAS.glob("*.json")}
-    )
+    names = claims.dotted_names(_text(page)) - NO_PYTHON - _schema_names()
     assert [name for name in sorted(names) if not _resolves(name)] == []
 
 

@@ -26,7 +26,7 @@ _LIBC = ctypes.CDLL(None)
 _PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2
 # Why without these: tvm_ffi imports them where it can, which takes longer than a build here.
 _CALL = """import sys
-sys.modules.update(dict.fromkeys(["torch", "numpy", "cuda"]))
+sys.modules.update(dict.fromkeys(["torch", "numpy", "ml_dtypes", "cuda"]))
 from fictl.project import mount
 mount()
 import tiny
@@ -35,7 +35,7 @@ print(tiny.ops.twice(21))
 
 # Why fork: importing takes each of them longer than what is tested. The gate opens for all at once.
 _FORK_THEN_CALL = """import os, sys
-sys.modules.update(dict.fromkeys(["torch", "numpy", "cuda"]))
+sys.modules.update(dict.fromkeys(["torch", "numpy", "ml_dtypes", "cuda"]))
 from fictl.project import mount
 mount()
 import fictl.jit.build, fictl.jit.compile, tiny, tvm_ffi

@@ -8,7 +8,7 @@ _CLEARERS = 2
 
 # Each turn forgets what it has loaded, so that it looks, holds and loads anew.
 _LOAD = f"""import os, sys, time
-sys.modules.update(dict.fromkeys(["torch", "numpy", "cuda"]))
+sys.modules.update(dict.fromkeys(["torch", "numpy", "ml_dtypes", "cuda"]))
 from fictl.jit import load
 from fictl.jit.store import use
 from fictl.project import find

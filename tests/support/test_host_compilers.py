@@ -50,7 +50,7 @@ def test_the_compilers_of_the_page_are_looked_for(page):
 def test_the_floors_of_the_page_are_those_of_the_code(page):
     metadata = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
     python = re.search(r'requires-python = ">=([\d.]+)"', metadata)
-    assert {row[0]: row[1] for row in page[""]} == {
+    assert {row[0]: row[1] for row in page["what"]} == {
         "CUDA toolkit": ".".join(map(str, nvcc._FLOOR)),
         "GPU": str(_ANY.clauses[0].low),
         "GCC": str(hostcxx._FLOORS["gcc"]),

@@ -35,7 +35,7 @@ def test_first_releases_in_the_code_are_those_of_the_page(page):
     for arch in _all_archs(page):
         having = [row[0] for row in page["CUDA"] if arch in parse_archs_or_none(row[1])]
         assert _number(arch.first_cuda) <= _number(having[0])
-        floor = _number(page[""][0][1])
+        floor = _number(page["what"][0][1])
         older = [row[0] for row in page["CUDA"] if floor <= _number(row[0]) < _number(having[0])]
         assert all(_number(release) < _number(arch.first_cuda) for release in older)
 
@@ -50,7 +50,7 @@ def test_a_refused_release_is_passed_over_and_said(stand_in_nvcc, monkeypatch, r
     monkeypatch.setenv("PATH", str(new.parent), prepend=":")
     assert find_nvcc().release == "13.0"
     monkeypatch.setenv("FICTL_NVCC", str(old))
-    with pytest.raises(SetupError, match=f"CUDA {page[''][0][1]} or newer is needed"):
+    with pytest.raises(SetupError, match=f"CUDA {page['what'][0][1]} or newer is needed"):
         find_nvcc()
 
 

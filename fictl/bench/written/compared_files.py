@@ -12,7 +12,7 @@ from fictl.bench.written.compared_junit import compared_junit
 from fictl.bench.written.compared_markdown import compared_markdown
 from fictl.bench.written.compared_page import compared_page
 from fictl.bench.written.compared_picture import compared_picture
-from fictl.bench.written.file_format import format_of
+from fictl.bench.written.file_format import formats
 from fictl.bench.written.picture_file import write_picture
 from fictl.user_file import write_text
 
@@ -38,7 +38,7 @@ FORMATS = (*_TEXTS, "plot")
 
 def formats_of(paths: Sequence[Path], given: str) -> list[tuple[Path, str]]:
     """Pair each path with its format, or raise before anything is measured."""
-    return [(path, format_of(path, given, FORMATS)) for path in paths]
+    return formats(paths, given, FORMATS)
 
 
 def write_compared(outcome: CompareOutcome, files: Sequence[tuple[Path, str]]) -> None:

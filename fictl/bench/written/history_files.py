@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fictl.bench.history.levels import HistorySeries
-from fictl.bench.written.file_format import format_of
+from fictl.bench.written.file_format import formats
 from fictl.bench.written.history_page import history_page
 from fictl.bench.written.history_picture import history_picture
 from fictl.bench.written.history_texts import history_csv, history_json, history_markdown
@@ -18,7 +18,7 @@ FORMATS = (*_TEXTS, "plot")
 
 
 def formats_of(paths: Sequence[Path], given: str) -> list[tuple[Path, str]]:
-    return [(path, format_of(path, given, FORMATS)) for path in paths]
+    return formats(paths, given, FORMATS)
 
 
 def write_history(series: Sequence[HistorySeries], files: Sequence[tuple[Path, str]]) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.written.file_format import format_of
+from fictl.bench.written.file_format import formats
 from fictl.errors import UsageError
 
 KNOWN = ("markdown", "junit", "csv", "json", "plot")
@@ -21,7 +21,7 @@ KNOWN = ("markdown", "junit", "csv", "json", "plot")
     ],
 )
 def test_the_ending_or_the_word_names_it(name: str, given: str, kind: str) -> None:
-    assert format_of(Path(name), given, KNOWN) == kind
+    assert formats([Path(name)], given, KNOWN) == [(Path(name), kind)]
 
 
 @pytest.mark.parametrize(
@@ -29,9 +29,16 @@ def test_the_ending_or_the_word_names_it(name: str, given: str, kind: str) -> No
 )
 def test_what_names_none_is_refused(name: str, given: str) -> None:
     with pytest.raises(UsageError):
-        format_of(Path(name), given, KNOWN)
+        formats([Path(name)], given, KNOWN)
 
 
 def test_only_what_the_command_writes_is_known() -> None:
     with pytest.raises(UsageError, match="names no format"):
-        format_of(Path("a.xml"), "", ("csv", "plot"))
+        formats([Path("a.xml")], "", ("csv", "plot"))
+
+
+def test_a_format_of_no_file_is_refused() -> None:
+    with pytest.raises(UsageError, match="--format csv is of no file"):
+        formats([], "csv", KNOWN)
+    with pytest.raises(UsageError, match="there is no format 'pdf'"):
+        formats([], "pdf", KNOWN)

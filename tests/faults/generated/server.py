@@ -27,6 +27,7 @@ _NOT_LOADED = (
     "fictl.__main__",
     "fictl.compat",
     "fictl.debug.inside_gdb",
+    "fictl.jit.cute.launch",
     "fictl.ops",
     "fictl.kernels",
 )

@@ -9,7 +9,7 @@ import pytest
 
 _EXTRAS = "obstore", "cryptography"
 _WARM = """import sys
-sys.modules.update(dict.fromkeys(["torch", "numpy", "cuda"]))
+sys.modules.update(dict.fromkeys(["torch", "numpy", "ml_dtypes", "cuda"]))
 from fictl.project import mount
 mount()
 import tiny

@@ -17,7 +17,7 @@ _WRITERS = 8
 
 # Why forked: what is meant are processes that have used a remote, as data loaders have.
 _PULL_FORK_PULL = """import os, sys
-sys.modules.update(dict.fromkeys(["torch", "numpy", "cuda"]))
+sys.modules.update(dict.fromkeys(["torch", "numpy", "ml_dtypes", "cuda"]))
 from fictl.project import mount
 mount()
 import tiny
