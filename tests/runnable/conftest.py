@@ -27,7 +27,9 @@ extern "C" __attribute__((visibility("default"))) int __tvm_ffi_{name}(
 }}
 """
 # Why without these: tvm_ffi imports them where it can, which takes longer than a build here.
-_QUICKLY = "import sys; sys.modules.update(dict.fromkeys(['torch', 'numpy', 'cuda']))\n"
+_QUICKLY = (
+    "import sys; sys.modules.update(dict.fromkeys(['torch', 'numpy', 'ml_dtypes', 'cuda']))\n"
+)
 
 
 @pytest.fixture(autouse=True)

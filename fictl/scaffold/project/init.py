@@ -29,7 +29,7 @@ _NOTES = {
     "{{ kernels }}/README.md": "what an op is made of",
     "README.md": "how to go on",
     "AGENTS.md": "where coding agents find their instructions",
-    ".github/workflows/kernels.yml": "check, build and emulated tests, where there is no GPU; wheels and shared builds",
+    ".github/workflows/kernels.yml": "check, build, emulated tests and sanitizer, where there is no GPU; reports; wheels and shared builds",
     ".pre-commit-config.yaml": "fictl check and the formatters, before a commit",
     ".clang-format": "how C++ is written",
     ".gitignore": "what is made, not written",
