@@ -25,8 +25,9 @@ help: ## show this list
 demo: compiler ## the main job on one op, each command shown
 	$(BIN)/fictl demo $(ARGS)
 
+# One process more than cores: tests wait for children, servers and ranks.
 test: nvcc ## the whole test suite
-	$(BIN)/pytest --numprocesses=auto --maxprocesses=8 --dist=worksteal $(ARGS)
+	$(BIN)/pytest --numprocesses=$$(($$($(BIN)/python -c 'import os; print(min(os.cpu_count() or 1, 8))') + 1)) --dist=worksteal $(ARGS)
 
 lint: setup ## ruff, mypy, clang-format, codespell
 	$(BIN)/ruff check

@@ -65,9 +65,12 @@ def test_the_op_is_found_by_its_folder(checkout: Path) -> None:
     assert "stretch" in python(checkout, "fictl", "list")
 
 
-def test_what_is_tested_of_every_op_is_tested_of_it(checkout: Path) -> None:
+def test_what_is_tested_of_every_op_is_tested_of_it(checkout: Path, users_cache: None) -> None:
+    """Of what compiles, it is enough that it is there: the kernel is scale's."""
     generic = ("tests/kernels/test_shipped.py", "tests/kernels/test_schemas.py")
-    shown = python(
-        checkout, "pytest", "-q", "-n0", "-p", "no:cacheprovider", *generic, "-k", "stretch"
-    )
+    words = ("pytest", "-q", "-n0", "-p", "no:cacheprovider", *generic)
+    shown = python(checkout, *words, "-k", "stretch and not compiles")
     assert " passed" in shown
+    assert "compiles_for_the_generations" in python(
+        checkout, *words, "-k", "stretch and compiles", "--collect-only"
+    )

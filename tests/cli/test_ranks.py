@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("ranked")
+pytestmark = pytest.mark.usefixtures("ranked", "users_cache")
 
 
 def test_an_op_is_tested_and_benched_by_two_ranks(fictl) -> None:

@@ -15,7 +15,7 @@ from fictl.testing import run_ranks
 
 
 @pytest.fixture
-def emulated(monkeypatch: pytest.MonkeyPatch) -> None:
+def emulated(monkeypatch: pytest.MonkeyPatch, users_cache: None) -> None:
     monkeypatch.setenv("FICTL_DEVICE", "emu")
 
 
