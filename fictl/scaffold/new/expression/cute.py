@@ -18,7 +18,10 @@ from fictl.scaffold.new.expression.write import (
 _CALLS = {
     "abs": "cute.math.absf({0})",
     "where": "cute.where({0}, {1}, {2})",
-    **{name: f"_{name}({{0}})" for name in ("sigmoid", "silu", "relu", "gelu", "softplus")},
+    **{
+        name: f"_{name}({{0}})"
+        for name in ("sigmoid", "silu", "relu", "gelu", "gelu_tanh", "softplus")
+    },
     **{name: f"_{name}({{0}}, {{1}})" for name in ("min", "max")},
 }
 

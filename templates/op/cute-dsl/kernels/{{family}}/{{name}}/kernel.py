@@ -31,6 +31,7 @@ from cutlass import {{ numbers | sort | join(", ") }}, cute
   "silu": ("x: Any", "x / (1.0 + cute.math.exp(-x))"),
   "relu": ("x: Any", "cute.where(x > 0.0, x, 0.0)"),
   "gelu": ("x: Any", "0.5 * x * (1.0 + cute.math.erf(x * 0.7071067811865476))"),
+  "gelu_tanh": ("x: Any", "x / (1.0 + cute.math.exp(-1.5957691216057308 * (x + 0.044715 * x * x * x)))"),
   "softplus": ("x: Any", "cute.where(x > 0.0, x, 0.0) + cute.math.log(1.0 + cute.math.exp(-cute.math.absf(x)))"),
   "min": ("x: Any, y: Any", "cute.where(x < y, x, y)"),
   "max": ("x: Any, y: Any", "cute.where(x > y, x, y)"),
