@@ -63,7 +63,7 @@ def dom(address: str, home: Path, *flags: str) -> str:
 
 
 def ask(folder: Path, home: Path, script: str, *flags: str) -> Any:
-    """What a probe answers that is served beside the pages of `folder`."""
+    """The answer of a probe that is served beside the pages of `folder`."""
     probe = folder / "probe.html"
     probe.write_text(_PROBE % script, encoding="utf-8")
     try:

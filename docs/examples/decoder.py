@@ -16,7 +16,7 @@ PAGE = 16
 
 
 class Kernels:
-    """What a decoder computes with: fictl's ops, or, for comparison, functions of the same names."""
+    """The functions of a decoder: fictl's ops or, to compare, others of the same names."""
 
     library: Any = ops
 

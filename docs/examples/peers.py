@@ -39,7 +39,7 @@ class FlashInferKernels(Kernels):
 
 
 class NoPlan:
-    """What stands for a wrapper where attention needs no plan."""
+    """A wrapper without a plan, for attention that needs none."""
 
     def __init__(self, *_: object, **__: object) -> None: ...
 

@@ -1,4 +1,4 @@
-"""What is known of a value while code is read: its type, its JSON, or the object itself."""
+"""Values while code is read: the type of one, its JSON, or the object itself."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def one(root: Path, code: str, config: ApplyConfig | None = None, **options: Any
 
 
 def mark(result: Any) -> float:
-    """What the solution added to 1 + 1."""
+    """The number that the solution added to 1 + 1."""
     return float(result.flatten()[0]) - 2
 
 

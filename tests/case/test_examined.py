@@ -1,4 +1,4 @@
-"""What a baseline may be off by: the rounding between its steps, and no more."""
+"""A baseline may be off by the rounding between its steps, and by no more."""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ def test_its_work_is_done_again(
     kind: str, tmp_path: Path, users_cache: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At the same place, which is no worse for it."""
-    base = settings.WORKSPACE_BASE.get() or str(Path.home())  # it has the runtime of emulated kernels
+    # The cache that has the runtime of emulated kernels.
+    base = settings.WORKSPACE_BASE.get() or str(Path.home())
     busy = BusyPlace(tmp_path, kind, base="" if kind == "build" else base, seconds=0.2)
     with busy.driver("--json") as driver:
         family = busy.until_at_work(driver)

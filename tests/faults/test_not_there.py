@@ -112,7 +112,9 @@ def test_on_path_nothing_of_that_kind_is_in_the_way(with_nvcc_on_path, codes, pr
     )
     assert set(codes(*asked, **with_nvcc_on_path)) == {0}
     assert project.compiles == 1
-    may_fail = codes("doctor --for build", "inspect twice", "profile twice", "debug twice", **with_nvcc_on_path)
+    may_fail = codes(
+        "doctor --for build", "inspect twice", "profile twice", "debug twice", **with_nvcc_on_path
+    )
     assert set(may_fail) <= {0, 1, 3}
 
 

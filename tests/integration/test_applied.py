@@ -30,7 +30,7 @@ def served(tmp_path: Path) -> Any:
 
 
 def mark(result: torch.Tensor) -> float:
-    """What was added to 2."""
+    """The number that was added to 2."""
     return float(result.flatten()[0]) - 2
 
 

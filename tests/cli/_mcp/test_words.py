@@ -1,4 +1,4 @@
-"""What agents send: every word is checked before a process starts."""
+"""Words of agents are checked, every one, before a process starts."""
 
 from __future__ import annotations
 
