@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from fictl import settings
+from fictl.errors import FictlError
 from fictl.process import set_defaults
 from fictl.ranks.rank import Rank
 from fictl.ranks.verdict import Verdict
@@ -54,19 +55,34 @@ def watched_group(
     tools: Any = dist
     own = tools.PrefixStore(name, own_connection(store))
     with Witness(here, own, seconds, lambda verdict: _end(tell, verdict)) as witness:
-        dist.init_process_group(
-            "nccl" if on_gpu else "gloo",
-            store=tools.PrefixStore(name, store),
-            rank=here.rank,
-            world_size=here.size,
-            # torch ends the process at this limit, without a word on who is missing.
-            timeout=timedelta(seconds=seconds + LATER_SECONDS),
-        )
+        try:
+            dist.init_process_group(
+                "nccl" if on_gpu else "gloo",
+                store=tools.PrefixStore(name, store),
+                rank=here.rank,
+                world_size=here.size,
+                # torch ends the process at this limit, without a word on who is missing.
+                timeout=timedelta(seconds=seconds + LATER_SECONDS),
+            )
+        except RuntimeError as error:
+            raise _not_opened(error, witness) from None
         try:
             yield witness
         finally:
             with suppress(RuntimeError):  # What a lost rank leaves behind has its own report.
                 dist.destroy_process_group()
+
+
+def _not_opened(error: RuntimeError, witness: Witness) -> FictlError:
+    first = str(error).partition("\n")[0]
+    ended = witness.awaited_end()
+    if not ended:
+        return FictlError(f"the ranks cannot open their group: {first}", "see the error of torch")
+    ranks = "rank" if len(ended) == 1 else "ranks"
+    return FictlError(
+        f"{ranks} {', '.join(map(str, ended))} ended before all ranks had opened their group",
+        f"see the output of that rank; torch reports here: {first}",
+    )
 
 
 def _end(tell: Callable[[Verdict], object], verdict: Verdict) -> None:

@@ -86,6 +86,13 @@ class Witness:
         """Ranks whose process is known to have ended."""
         return tuple(rank for rank, process in self._processes.items() if process.has_ended)
 
+    def awaited_end(self) -> tuple[int, ...]:
+        """Ranks whose process has ended, after the time that its end takes to be seen."""
+        deadline = time.monotonic() + _END_SECONDS
+        while not self.ended and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        return self.ended
+
     def explain(self, error: BaseException) -> Verdict | None:
         """Say which rank caused an error of a collective; None if none of them did."""
         text = str(error).lower()
@@ -94,9 +101,7 @@ class Witness:
         calls = self._calls()
         if not calls:
             return None
-        deadline = time.monotonic() + _END_SECONDS
-        while not self.ended and time.monotonic() < deadline:
-            time.sleep(_POLL_SECONDS)
+        self.awaited_end()
         known = self._verdict or self._stored(lambda store: _value(store, _TOLD))
         return from_text(Verdict, known) if known else self._ask(calls[-1])
 
@@ -193,7 +198,7 @@ class Witness:
             return instead
 
     def _state(self) -> RankState:
-        return RankState(tuple(self._calls()[-_MOST_CALLS:]), _main_at(), self.doing)
+        return RankState(tuple(self._calls()[-_MOST_CALLS:]), main_at(), self.doing)
 
     def _calls(self) -> list[CollectiveCall]:
         return own_calls(self._since)
@@ -220,7 +225,7 @@ def own_connection(store: Any) -> Any:
     return tcp.TCPStore(store.host, store.port, is_master=False, wait_for_workers=False)
 
 
-def _main_at() -> str:
+def main_at() -> str:
     """Return the line of the user's code where the main thread is."""
     frame = sys._current_frames().get(threading.main_thread().ident or 0)  # noqa: SLF001  # no other
     while frame is not None:

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from fictl.errors import FictlError
 from fictl.ranks.group import watched_group
 from fictl.ranks.rank import Rank
 
@@ -64,14 +65,25 @@ def own_error(rank: int) -> None:
     raise RuntimeError("size mismatch")
 
 
+def killed_early(rank: int) -> None:
+    raise AssertionError("the first rank ended before the others had opened the group")
+
+
 CASES: dict[str, tuple[int, Callable[[int], None]]] = {
     case.__name__: (3 if case is third_of_three else 2, case)
-    for case in (*(silent, another, killed, server_killed, third_of_three, own_error),)
+    for case in (silent, another, killed, server_killed, third_of_three, own_error, killed_early)
 }
 
 
 # Cases in which every rank ends by itself: the others learn of the first one's end.
-ENDING = ("another", "killed", "server_killed", "own_error")
+ENDING = ("another", "killed", "server_killed", "own_error", "killed_early")
+
+
+def meet(store: Any, here: Rank) -> None:
+    """Keep the rank that serves the store until the others have opened the group, which reads it."""
+    store.set(f"open/{here.rank}", "1")
+    if here.rank == 0:
+        store.wait([f"open/{rank}" for rank in here.others])
 
 
 def outlast(store: Any, here: Rank) -> None:
@@ -91,7 +103,18 @@ def run(case: str, here: Rank, port: int) -> None:
     store = opened.TCPStore(
         "127.0.0.1", port, here.size, here.rank == 0, timeout=timedelta(seconds=30)
     )
+    if case == "killed_early" and here.rank == 0:
+        opened.init_process_group = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+    try:
+        watch(case, here, store)
+    except FictlError as error:
+        say(case, here.rank, error.message)
+        os._exit(1)
+
+
+def watch(case: str, here: Rank, store: Any) -> None:
     with watched_group(here, store, lambda verdict: say(case, here.rank, verdict)) as witness:
+        meet(store, here)
         try:
             CASES[case][1](here.rank)
         except RuntimeError as error:

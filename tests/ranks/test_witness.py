@@ -17,6 +17,7 @@ PROGRAM = Path(__file__).with_name("forked_ranks.py")
 def sentences() -> dict[str, dict[int, str]]:
     """The first line that each rank of each case says."""
     cases = ["silent", "another", "killed", "server_killed", "third_of_three", "own_error"]
+    cases.append("killed_early")
     variables = {"FICTL_RANK_TIMEOUT": "1", "TORCH_CPP_LOG_LEVEL": "FATAL"}
     done = subprocess.run(
         [sys.executable, str(PROGRAM), *cases],
@@ -36,15 +37,15 @@ def sentences() -> dict[str, dict[int, str]]:
 def test_a_rank_that_does_something_else(sentences: dict[str, dict[int, str]]) -> None:
     assert sentences["silent"][0] == (
         "rank 1 did not call all_reduce #2: its last call was all_reduce #1, "
-        "it is at forked_ranks.py:32"
+        "it is at forked_ranks.py:33"
     )
 
 
 def test_a_rank_that_calls_another_collective(sentences: dict[str, dict[int, str]]) -> None:
     """Gloo may notice, as here: the witness of the other, or the error's explanation, says it."""
     assert {*sentences["another"].values()} == {
-        "rank 1 called broadcast #2 (forked_ranks.py:40) where rank 0 called all_reduce #2 "
-        "(forked_ranks.py:38)"
+        "rank 1 called broadcast #2 (forked_ranks.py:41) where rank 0 called all_reduce #2 "
+        "(forked_ranks.py:39)"
     }
 
 
@@ -58,9 +59,13 @@ def test_the_rank_that_serves_the_store_dies(sentences: dict[str, dict[int, str]
     }
 
 
+def test_a_rank_that_dies_before_all_have_met(sentences: dict[str, dict[int, str]]) -> None:
+    assert sentences["killed_early"] == {1: "rank 0 ended before all ranks had opened their group"}
+
+
 def test_all_that_wait_say_the_same(sentences: dict[str, dict[int, str]]) -> None:
     sentence = "rank 2 did not call all_reduce #4: its last call was all_reduce #3, it is at"
-    assert {*sentences["third_of_three"].values()} == {f"{sentence} forked_ranks.py:60"}
+    assert {*sentences["third_of_three"].values()} == {f"{sentence} forked_ranks.py:61"}
 
 
 def test_an_error_of_the_test_itself_is_left_alone(sentences: dict[str, dict[int, str]]) -> None:
