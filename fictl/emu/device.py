@@ -51,6 +51,9 @@ class EmulatedDevice:
     The latest change wins: a setting changed after run_under() takes effect at the next call.
     """
 
+    # How long threads may spin without progress; more where they wait for another process.
+    patience_ms = _PATIENCE_MS
+
     def __init__(self, library: Path) -> None:
         self._runtime = ctypes.CDLL(str(library))
         if self._runtime.fictl_emu_abi() != _ABI:
@@ -67,6 +70,7 @@ class EmulatedDevice:
             settings.EMU_THREADS.get(),
             settings.EMU_TIMEOUT.get(),
             settings.EMU_STRICT.get(),
+            self.patience_ms,
         )
         if asked != self._asked:
             self.run_under(Schedule.parse(asked[0]))
@@ -85,7 +89,7 @@ class EmulatedDevice:
             _SM_COUNT,
             ARCH.major,
             ARCH.minor,
-            _PATIENCE_MS,
+            self.patience_ms,
             1000 * settings.EMU_TIMEOUT.get(),
             settings.EMU_STRICT.get(),
         )

@@ -12,6 +12,7 @@ import pytest
 
 from fictl.emu.flags import kernel_flags
 from fictl.emu.toolchain import COMPILER, HEADERS, NAMES, PRELUDE, RUNTIME
+from fictl.jit.emulated_runtime import runtime_spec
 from fictl.toolchain import require_headers
 
 CXX = shutil.which("aarch64-linux-gnu-g++")
@@ -35,7 +36,7 @@ def said(tmp_path_factory) -> list[list[str]]:
     flags = [flag for flag in kernel_flags("fast", (), ()) if flag not in ("-O1", "-g1")]
     host = ["-std=c++17", "-fPIC", "-DFICTL_EMU=1", "-include", NAMES]
     kernels = [sys.executable, COMPILER, CXX, *flags, "-fpermissive", "-include", PRELUDE]
-    units = [(source, [CXX, *host]) for source in (*RUNTIME.rglob("*.cpp"), *RUNTIME.rglob("*.S"))]
+    units = [(source, [CXX, *host]) for source in runtime_spec().sources]
     units += [(HERE / "kernels" / "stopped.cu", kernels), (HERE / "aarch64_main.cpp", [CXX])]
 
     def compile(unit: tuple[Path, list]) -> Path:

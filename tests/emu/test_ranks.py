@@ -125,6 +125,25 @@ def test_uneven_grids_hang_and_the_report_names_the_ranks(emulate, device, world
     assert f"rank {report.facts['rank']}" in report.text()
 
 
+def test_a_race_between_ranks_has_the_lines_of_both(emulate, device, world) -> None:
+    library = emulate("ranks.cu", checked=True)
+    device.watch(world.watch())
+    calls = [
+        lambda r=r: library.hasty_sum(r, RANKS, table(world.data), address(world.out[r]), N)
+        for r in range(RANKS)
+    ]
+    together(device, calls)
+    reports = device.take_reports()
+    assert {report.kind for report in reports} == {"race"}
+    for report in reports:
+        here = report.facts["rank"]
+        assert report.other.what in {
+            f"{did} of rank {r}" for did in ("read", "write") for r in range(RANKS) if r != here
+        }
+        assert {report.place.line, report.other.place.line} == {110, 111}
+        assert report.cause.startswith("nothing orders ranks but flags")
+
+
 @pytest.mark.parametrize(
     ("what", "name"), [(0, "cudaDeviceSynchronize"), (1, "cudaMemcpy"), (2, "cudaMemsetAsync")]
 )
@@ -152,3 +171,15 @@ def test_an_error_throws_the_launches_away(emulate, device) -> None:
 def test_ranks_within_ranks_are_refused(device) -> None:
     with device.ranks(), pytest.raises(FictlError, match="already"), device.ranks():
         pass
+
+
+def test_a_single_launch_that_is_kept_reads_its_arguments(emulate, device) -> None:
+    """They are copied to memory of the process: that is not out of the bounds of a tensor."""
+    x, y = torch.ones(64), torch.zeros(64)
+    library = emulate("ranks.cu", checked=True)
+    device.watch([watched("x", x), watched("y", y)])
+    with device.ranks() as ranks:
+        ranks.next(0)
+        assert library.first(address(x), address(y), 64) == 0
+    assert device.take_reports() == []
+    assert torch.equal(x, y)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from fictl.arch import Arch
 from fictl.emu.places import true_path
-from fictl.jit import MissingBuild
+from fictl.jit import MissingBuild, emulated_runtime
 from fictl.jit.build import ensure, plan_build
 from fictl.jit.cache.explain import explain
 from fictl.jit.compilers import find_compilers
@@ -53,7 +54,7 @@ def _emulated(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def runtime(tmp_path: Path) -> Path:
     """The source of the runtime that run() uses."""
-    source = tmp_path / "runtime" / "runtime.cpp"
+    source = tmp_path / "runtime" / "unit_all.cpp"
     source.parent.mkdir()
     source.write_text(RUNTIME)
     return source
@@ -85,7 +86,7 @@ def test_the_runtime_is_compiled_once_however_many_processes_ask(start, compiled
     assert [process.communicate(timeout=120)[0] for process in processes] == [
         "loaded forward\n"
     ] * 3
-    assert compiled() == ["runtime.o"]
+    assert compiled() == ["unit_all.o"]
     assert len(entries("fictl", "emu.runtime")) == 1
 
 
@@ -112,7 +113,7 @@ def test_an_edit_of_the_runtime_leaves_the_modules_alone(run, answer, compiled, 
     assert run(CALL, source) == "1\n"
     runtime.write_text(RUNTIME + "// edited\n")
     assert run(CALL, source) == "1\n"
-    assert sorted(compiled()) == ["answer.o", "runtime.o", "runtime.o"]
+    assert sorted(compiled()) == ["answer.o", "unit_all.o", "unit_all.o"]
 
 
 def test_a_runtime_that_does_not_build_is_not_blamed_on_the_module(run, answer, runtime) -> None:
@@ -168,6 +169,17 @@ def test_the_runtime_is_emulated_whatever_the_ops_run_on(monkeypatch) -> None:
     monkeypatch.setenv("FICTL_DEVICE", "cuda")
     assert recipe_of(runtime_spec()).device == "emu"
     assert {path.suffix for path in runtime_spec().sources} == {".cpp", ".S"}
+
+
+def test_every_file_of_the_runtime_is_compiled_once() -> None:
+    folder = emulated_runtime.RUNTIME
+    units = [path for path in runtime_spec().sources if path.suffix == ".cpp"]
+    parts = [
+        folder / name
+        for unit in units
+        for name in re.findall(r'^#include "(.+)"$', unit.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert sorted(parts) == sorted({*folder.rglob("*.cpp")} - {*units})
 
 
 @pytest.mark.needs_nvcc

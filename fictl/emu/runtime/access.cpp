@@ -326,7 +326,9 @@ void examine_global(const Access& access, const Thread& thread) {
   const Tensor* tensor =
       launch.tensors.find(access.address, access.bytes, access.writes(), access.pc);
   Region* region = tensor != nullptr ? examine_tensor(access, *tensor) : examine_elsewhere(access);
-  if (launch.dependencies.any()) look_for_earlier(access, thread, region);
+  // Why not elsewhere: arguments that were kept may lie where a tensor was.
+  const bool is_arguments = tensor == nullptr && region == nullptr;
+  if (launch.dependencies.any() && !is_arguments) look_for_earlier(access, thread, region);
   if (region != nullptr) {
     const size_t offset = access.address - region->begin;
     trace(access, thread, region->cells(), offset, order, launch.first_serial, Knows::kGlobalProxy);

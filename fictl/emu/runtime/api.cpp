@@ -28,7 +28,7 @@ constexpr int kRegistersPerSm = 65536;
 
 __thread cudaError_t last_error FICTL_EMU_TLS = cudaSuccess;
 
-Mutex mutex;  // of what follows
+Mutex limits_mutex;  // of what follows
 std::map<const void*, size_t> shared_limits;
 size_t largest_limit = kSharedPerBlock;
 std::set<const void*> large_clusters;
@@ -144,19 +144,19 @@ cudaError_t set_last_error(cudaError_t error) {
 }
 
 size_t dynamic_shared_limit(const void* function) {
-  const Lock lock(mutex);
+  const Lock lock(limits_mutex);
   if (function == nullptr) return largest_limit;
   const auto found = shared_limits.find(function);
   return found == shared_limits.end() ? kSharedPerBlock : found->second;
 }
 
 bool has_opted_in(const void* function) {
-  const Lock lock(mutex);
+  const Lock lock(limits_mutex);
   return function == nullptr ? !shared_limits.empty() : shared_limits.count(function) != 0;
 }
 
 bool allows_large_clusters(const void* function) {
-  const Lock lock(mutex);
+  const Lock lock(limits_mutex);
   return function == nullptr ? !large_clusters.empty() : large_clusters.count(function) != 0;
 }
 
@@ -226,13 +226,13 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
   if (which == cudaFuncAttributeNonPortableClusterSizeAllowed) {
-    const Lock lock(mutex);
+    const Lock lock(limits_mutex);
     if (value != 0) large_clusters.insert(function);
     return cudaSuccess;
   }
   if (which != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   if (value < 0 || value > kSharedOptIn) return set_last_error(cudaErrorInvalidValue);
-  const Lock lock(mutex);
+  const Lock lock(limits_mutex);
   shared_limits[function] = std::max(value, kSharedPerBlock);
   largest_limit = std::max(largest_limit, shared_limits[function]);
   return cudaSuccess;

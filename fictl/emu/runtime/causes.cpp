@@ -72,6 +72,10 @@ std::string between_blocks(const Race& race) {
     return "a flag or a counter was written without __threadfence() before it: what its writer "
            "wrote before need not be visible yet";
   }
+  if (record().block_of(race.rival.block).grid->rank != race.thread->block->grid->rank) {
+    return "nothing orders ranks but flags: a release to the system behind the data, and an "
+           "acquire of it before them";
+  }
   if (race.updates || (race.access.writes() && race.rival_wrote))
     return "two blocks write the same memory: each must own its elements, or use atomics";
   return "nothing orders blocks but atomics with __threadfence(), grid.sync() and the end of the "

@@ -42,8 +42,6 @@ bool is_over(const Block& block, const Visit& visit) {
   });
 }
 
-Order& order_of(const Block& block) { return record().of(block).order; }
-
 void look_for_unread_stores(const Thread& thread) {
   const uint32_t serial = order_of(*thread.block).serial();
   const Flights* stores = record().ends.find(Actor::kStore, serial, thread.linear);

@@ -10,8 +10,6 @@ namespace fictl_emu::check {
 
 namespace {
 
-Order& order_of(const Block& block) { return record().of(block).order; }
-
 PhaseKnowledge& phases_of(const Mbarrier& barrier) {
   return record().of(*barrier.block).phases[barrier.offset];
 }

@@ -9,8 +9,6 @@ namespace fictl_emu::check {
 
 namespace {
 
-Order& order_of(const Block& block) { return record().of(block).order; }
-
 RegistersInUse& registers_of(const Thread& thread) {
   std::vector<RegistersInUse>& all = record().of(*thread.block).registers;
   if (all.empty()) all.resize(thread.block->threads.size());

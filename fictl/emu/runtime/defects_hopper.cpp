@@ -30,7 +30,7 @@ const KnownCopy* copy_of(const Race& race) {
   return record().of(*place.block).copy_at(place.offset);
 }
 
-std::string in_words(const CopyText& copy) {
+std::string text_of(const CopyText& copy) {
   if (copy.base == nullptr) return copy.text;
   const Tensor* tensor = record().tensors.nearest(static_cast<const char*>(copy.base), 1);
   return tensor == nullptr ? copy.text : copy.text + " of tensor '" + tensor->name() + "'";
@@ -42,7 +42,7 @@ const Mbarrier* barrier_at(const Block& block, uint32_t offset) {
 }
 
 void add(Report& report, const Block& block, const KnownCopy& known) {
-  report.text("copy", in_words(known.copy));
+  report.text("copy", text_of(known.copy));
   if (known.copy.base != nullptr) {
     const Tensor* tensor = record().tensors.nearest(static_cast<const char*>(known.copy.base), 1);
     if (tensor != nullptr) report.text("tensor", tensor->name());
@@ -120,12 +120,12 @@ void report_refilled(const KnownCopy& before, const CopyText& copy) {
   const std::string phase = is_late ? early_wait(thread) : "";
   Report report(phase.empty() ? "stage-reused" : "wrong-phase", &thread);
   report.place(copy.pc);
-  report.text("what", in_words(copy) + " into a stage whose content nobody has waited for");
+  report.text("what", text_of(copy) + " into a stage whose content nobody has waited for");
   report.text("cause", !phase.empty() ? phase
                                       : "the producer has not waited at the mbarrier for empty "
                                         "stages before it fills the stage again");
   add(report, *thread.block, before);
-  report.other(in_words(before.copy), nullptr, before.copy.pc);
+  report.other(text_of(before.copy), nullptr, before.copy.pc);
   report.file();
 }
 
@@ -146,8 +146,7 @@ std::string copy_in_words(const Race& race) {
   const KnownCopy* known = copy_of(race);
   if (known == nullptr) return "";
   const Mbarrier* barrier = barrier_at(*place_of(race.access).block, known->barrier);
-  return in_words(known->copy) +
-         (barrier == nullptr ? "" : " (mbarrier " + name_of(*barrier) + ")");
+  return text_of(known->copy) + (barrier == nullptr ? "" : " (mbarrier " + name_of(*barrier) + ")");
 }
 
 void add_copy(Report& report, const Race& race) {
@@ -226,7 +225,7 @@ void report_outside(const CopyText& copy) {
   if (!record().is_news(copy.pc, nullptr)) return;
   Report report("box-outside", current());
   report.place(copy.pc);
-  report.text("what", in_words(copy) + ", which has nothing of the tensor");
+  report.text("what", text_of(copy) + ", which has nothing of the tensor");
   report.text("cause", "legal, and reads zeros: often a wrong coordinate, of a page or an expert");
   report.file();
 }

@@ -10,7 +10,6 @@ namespace fictl_emu::check {
 void HostMemory::launch_begins(const Launch& launch) {
   fresh_ = false;
   arguments_.clear();
-  if (launch.grids.size() == 1 && launch.ranks == 1) return;
   for (const Grid& grid : launch.grids) {
     const char* begin = static_cast<const char*>(grid.asked.arguments);
     arguments_.push_back({begin, begin + grid.asked.argument_bytes, false});

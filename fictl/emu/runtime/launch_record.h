@@ -157,6 +157,8 @@ class LaunchRecord {
 // The launch that runs, or the last one.
 LaunchRecord& record();
 
+inline Order& order_of(const Block& block) { return record().of(block).order; }
+
 // Reports the race that is still in question, if it is one; `next` is the access that follows.
 void settle_pending(const Access* next = nullptr);
 

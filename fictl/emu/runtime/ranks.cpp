@@ -8,13 +8,13 @@ namespace fictl_emu {
 
 namespace {
 
-Mutex mutex;  // of what follows
+Mutex ranks_mutex;  // of what follows
 bool open = false;
 int rank = 0;
 std::vector<RankLaunch> kept;
 
 std::vector<RankLaunch> take() {
-  const Lock lock(mutex);
+  const Lock lock(ranks_mutex);
   open = false;
   std::vector<RankLaunch> taken;
   taken.swap(kept);
@@ -24,24 +24,24 @@ std::vector<RankLaunch> take() {
 }  // namespace
 
 bool ranks_are_open() {
-  const Lock lock(mutex);
+  const Lock lock(ranks_mutex);
   return open;
 }
 
 int open_rank() {
-  const Lock lock(mutex);
+  const Lock lock(ranks_mutex);
   return open ? rank : 0;
 }
 
 cudaError_t keep_for_ranks(const FictlEmuLaunch& asked) {
-  const Lock lock(mutex);
+  const Lock lock(ranks_mutex);
   kept.push_back({asked, rank});
   kept.back().asked.arguments = asked.copy(asked.arguments);
   return cudaSuccess;
 }
 
 bool may_go_on(const char* name, const void* caller) {
-  const Lock lock(mutex);
+  const Lock lock(ranks_mutex);
   if (!open) return true;
   bool waits = false;
   for (const RankLaunch& each : kept) waits |= each.rank == rank;
@@ -64,14 +64,14 @@ extern "C" {
 void fictl_emu_ranks_begin() {
   using namespace fictl_emu;
   take();
-  const Lock lock(mutex);
+  const Lock lock(ranks_mutex);
   open = true;
   rank = 0;
 }
 
 void fictl_emu_ranks_next(int next) {
   using namespace fictl_emu;
-  const Lock lock(mutex);
+  const Lock lock(ranks_mutex);
   rank = next;
 }
 

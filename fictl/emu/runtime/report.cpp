@@ -15,7 +15,7 @@ namespace fictl_emu {
 
 namespace {
 
-Mutex mutex;  // of what follows: blocks run on several threads of the operating system
+Mutex reports_mutex;  // of what follows: blocks run on several threads of the operating system
 std::string lines;
 std::set<std::string> filed;
 
@@ -128,7 +128,9 @@ Report& Report::place(const void* pc) {
 
 Report& Report::other(const std::string& what, const Thread* thread, const void* pc) {
   identity_ += " " + hex(pc);
-  std::string json = "{\"what\": " + quoted(what) + ", \"place\": " + place_json(pc);
+  const bool has_rank = thread != nullptr && team != nullptr && team->launch->ranks > 1;
+  const std::string by = has_rank ? " of rank " + std::to_string(thread->block->grid->rank) : "";
+  std::string json = "{\"what\": " + quoted(what + by) + ", \"place\": " + place_json(pc);
   if (thread != nullptr) json += ", \"at\": " + thread_json(thread);
   return raw("other", json + "}");
 }
@@ -136,10 +138,18 @@ Report& Report::other(const std::string& what, const Thread* thread, const void*
 bool Report::file() {
   const std::string barriers = named_barriers_json();
   if (barriers != "[]") raw("barriers", barriers);
-  const Lock lock(mutex);
+  const Lock lock(reports_mutex);
   if (!filed.insert(identity_).second) return false;
   lines += json_ + "}\n";
   return true;
+}
+
+void stop(const char* kind, const std::string& what, const char* cause, const void* pc) {
+  Report report(kind, current());
+  report.place(pc);
+  report.text("what", what).text("cause", cause);
+  report.file();
+  stop_kernel();
 }
 
 }  // namespace fictl_emu
@@ -149,7 +159,7 @@ extern "C" {
 const char* fictl_emu_take_reports() {
   using namespace fictl_emu;
   static std::string taken;
-  const Lock lock(mutex);
+  const Lock lock(reports_mutex);
   taken.swap(lines);
   lines.clear();
   filed.clear();

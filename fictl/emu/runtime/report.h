@@ -42,4 +42,8 @@ std::string ranges(const std::vector<uint32_t>& sorted);
 // Ends the running kernel, which has been reported; never returns to it.
 [[noreturn]] void stop_kernel();
 
+// Reports what happened at that address of the code, and ends the kernel.
+[[noreturn]] void stop(const char* kind, const std::string& what, const char* cause,
+                       const void* pc);
+
 }  // namespace fictl_emu

@@ -28,7 +28,7 @@ struct RunningWorker {
   uint64_t seen;
 };
 
-Mutex mutex;  // of what follows
+Mutex workers_mutex;  // of what follows
 std::vector<RunningWorker> running;
 struct sigaction previous[kFaultCount];
 struct sigaction previous_interrupt;
@@ -151,7 +151,7 @@ SignalScope::SignalScope(Team& team, SignalStack& memory, const Launch& launch) 
   stack.ss_sp = memory.data();
   stack.ss_size = memory.size();
   sigaltstack(&stack, &previous_stack_);
-  const Lock lock(mutex);
+  const Lock lock(workers_mutex);
   if (running.empty()) {
     find_module_code(launch);
     install();
@@ -161,7 +161,7 @@ SignalScope::SignalScope(Team& team, SignalStack& memory, const Launch& launch) 
 
 SignalScope::~SignalScope() {
   {
-    const Lock lock(mutex);
+    const Lock lock(workers_mutex);
     const pthread_t self = pthread_self();
     running.erase(std::find_if(running.begin(), running.end(), [&](const RunningWorker& worker) {
       return pthread_equal(worker.thread, self);
@@ -172,7 +172,7 @@ SignalScope::~SignalScope() {
 }
 
 void interrupt_stuck_workers() {
-  const Lock lock(mutex);
+  const Lock lock(workers_mutex);
   for (RunningWorker& worker : running) {
     const uint64_t events = worker.team->events.load(std::memory_order_relaxed);
     if (events == worker.seen) pthread_kill(worker.thread, interrupt_signal());

@@ -104,6 +104,21 @@ extern "C" int push_all_reduce(int rank, int ranks, float** buffers, const float
   return cudaGetLastError();
 }
 
+// Adds what its peer has, without waiting for it; the peer writes that at the same time.
+__global__ void HastySum(Peers peers, float* out, int rank, int ranks, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    peers.data[rank][i] += 1.0f;
+    out[i] = peers.data[(rank + 1) % ranks][i];
+  }
+}
+
+extern "C" int hasty_sum(int rank, int ranks, float** data, float* out, int n) {
+  Peers peers;
+  for (int i = 0; i < ranks; ++i) peers.data[i] = data[i], peers.flags[i] = nullptr;
+  HastySum<<<1, 32>>>(peers, out, rank, ranks, n);
+  return cudaGetLastError();
+}
+
 // A kernel of this rank, and then what must not stand there.
 extern "C" int behind_a_launch(int what, float* data) {
   cudaMemsetAsync(data, 0, 4, nullptr);

@@ -85,7 +85,7 @@ def test_constants_and_types_of_a_kernel_are_those_of_its_variant(tmp_path: Path
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("x + thread", "x + thred", 8, "NameError: name 'thred' is not defined"),
+        ("x + thread", "x + lane_number", 8, "NameError: name 'lane_number' is not defined"),
         ('"threads": 64', '"warps": 2', 12, "'warps' is neither a parameter of copy nor one of"),
         (', "threads": 64', "", 12, "variants() gives copy no threads"),
         ('"n": "i64", ', "", 12, "variants() gives copy no n"),

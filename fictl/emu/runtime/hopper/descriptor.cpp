@@ -15,13 +15,13 @@ uint32_t swizzled(const Descriptor& descriptor, uint32_t address) {
   return address ^ ((address >> 7) & mask) << 4;
 }
 
+}  // namespace
+
 std::string hex(uint64_t value) {
   char text[24];
   snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
   return text;
 }
-
-}  // namespace
 
 Descriptor decode_descriptor(uint64_t code) {
   static constexpr uint32_t kWidths[] = {kUnswizzled, 128, 64, 32};

@@ -16,6 +16,8 @@ struct Descriptor {
   uint32_t width;  // of the rows of the swizzled pattern, in bytes; 16: not swizzled
 };
 
+std::string hex(uint64_t value);
+
 Descriptor decode_descriptor(uint64_t code);
 
 // The error in a descriptor, with its usual cause; empty if there is none.

@@ -13,15 +13,11 @@ using ptx::Wgmma;
 
 namespace {
 
-constexpr uint32_t kPoison = 0xffffffff;  // NaN, or two of them
+constexpr uint32_t kPoisoned = 0xffffffff;  // NaN, or two of them
 
 std::pair<const char*, const char*> range(uint32_t* const* places, int count) {
   const auto [low, high] = std::minmax_element(places, places + count);
   return {reinterpret_cast<const char*>(*low), reinterpret_cast<const char*>(*high)};
-}
-
-const Wgmma& wgmma_of(const Warpgroup& group, uint32_t thread) {
-  return *static_cast<const Wgmma*>(group.arguments[thread]);
 }
 
 }  // namespace
@@ -97,13 +93,13 @@ Fragment::Fragment(const Block& block, const Warpgroup& group)
 }
 
 void Fragment::poison() {
-  if (!is_poisoned) each_register([](uint32_t& place, uint32_t*) { place = kPoison; });
+  if (!is_poisoned) each_register([](uint32_t& place, uint32_t*) { place = kPoisoned; });
   is_poisoned = true;
 }
 
 void Fragment::write_back(const Warpgroup& group) {
   for (size_t i = 0; is_poisoned && i < places_.size(); ++i) {
-    if (*places_[i] == kPoison) continue;
+    if (*places_[i] == kPoisoned) continue;
     stop_changed(block_.threads[group.first + i / registers()], group, "an accumulator");
   }
   each_register([this](uint32_t& place, const uint32_t* from) { place = packed(from); });

@@ -11,6 +11,11 @@
 
 namespace fictl_emu {
 
+// Arguments of a thread of the group that has come to a wgmma.
+inline const ptx::Wgmma& wgmma_of(const Warpgroup& group, uint32_t thread) {
+  return *static_cast<const ptx::Wgmma*>(group.arguments[thread]);
+}
+
 struct Fragment {
   // Reads the registers of the threads, which have come to a wgmma with these arguments.
   Fragment(const Block& block, const Warpgroup& group);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "checker.h"
 #include "config.h"
@@ -35,15 +36,6 @@ bool is_intact(const Mbarrier& barrier) {
   uint64_t word;
   memcpy(&word, memory_of(barrier), sizeof word);
   return word == word_of(barrier);
-}
-
-[[noreturn]] void stop(const char* kind, const std::string& what, const char* cause,
-                       const void* pc) {
-  Report report(kind, current());
-  report.place(pc);
-  report.text("what", what).text("cause", cause);
-  report.file();
-  stop_kernel();
 }
 
 std::string place_of(const SharedMemory& shared, uint32_t offset) {
@@ -198,7 +190,13 @@ struct Named {
   const Block* block;
   uint32_t offset;
 };
-thread_local std::vector<Named> named;
+// Why on the heap: thread-local storage of a library that is loaded late is scarce.
+thread_local std::unique_ptr<std::vector<Named>> named_here;
+
+std::vector<Named>& named() {
+  if (named_here == nullptr) named_here.reset(new std::vector<Named>);
+  return *named_here;
+}
 
 }  // namespace
 
@@ -275,15 +273,15 @@ std::string name_of(const Mbarrier& barrier) {
   const bool is_alone = first == barrier.offset && !has_next;
   if (!is_alone) name += "[" + std::to_string(index_of(barrier)) + "]";
   const auto is_known = [&](const Named& one) { return one.name == name; };
-  if (std::none_of(named.begin(), named.end(), is_known)) {
-    named.push_back({name, barrier.block, barrier.offset});
+  if (std::none_of(named().begin(), named().end(), is_known)) {
+    named().push_back({name, barrier.block, barrier.offset});
   }
   return name;
 }
 
 std::string named_barriers_json() {
   std::string json;
-  for (const Named& one : named) {
+  for (const Named& one : named()) {
     std::string all;
     for (const auto& [offset, barrier] : one.block->mbarriers) {
       all += (all.empty() ? "" : ", ") + ("{\"offset\": " + std::to_string(offset)) +
@@ -292,7 +290,7 @@ std::string named_barriers_json() {
     json += (json.empty() ? "" : ", ") + ("{\"name\": " + quoted(one.name)) +
             ", \"offset\": " + std::to_string(one.offset) + ", \"all\": [" + all + "]}";
   }
-  named.clear();
+  named().clear();
   return "[" + json + "]";
 }
 

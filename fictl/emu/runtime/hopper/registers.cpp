@@ -73,7 +73,7 @@ void serve(Block& block) {
   }
 }
 
-void require_agreement(const Warpgroup& group) {
+void require_one_number(const Warpgroup& group) {
   const auto request_of = [&](uint32_t i) {
     return *static_cast<const Request*>(group.arguments[i]);
   };
@@ -89,7 +89,7 @@ void require_agreement(const Warpgroup& group) {
 
 bool set(Block& block, Warpgroup& group) {
   const Request request = *static_cast<const Request*>(group.arguments[0]);
-  require_agreement(group);
+  require_one_number(group);
   require_number(group, request);
   if (request.raises) {
     if (take(block, group, request.registers)) return true;

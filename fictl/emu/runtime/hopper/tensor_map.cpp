@@ -12,15 +12,6 @@ namespace fictl_emu {
 
 namespace {
 
-[[noreturn]] void stop(const char* kind, const std::string& what, const char* cause,
-                       const void* pc) {
-  Report report(kind, current());
-  report.place(pc);
-  report.text("what", what).text("cause", cause);
-  report.file();
-  stop_kernel();
-}
-
 template <class T>
 std::string braced(const T* values, int count) {
   std::string text;

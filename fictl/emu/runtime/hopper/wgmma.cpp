@@ -29,16 +29,6 @@ constexpr int kMostPending = 7;
   stop_kernel();
 }
 
-std::string hex(uint64_t value) {
-  char text[24];
-  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
-const Wgmma& wgmma_of(const Warpgroup& group, uint32_t thread) {
-  return *static_cast<const Wgmma*>(group.arguments[thread]);
-}
-
 // visit(address of 16 bytes, row, which of its two halves along k), or for a transposed operand
 // visit(address, the first of eight rows, k).
 template <class Visit>

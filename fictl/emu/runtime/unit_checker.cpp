@@ -1,0 +1,17 @@
+// One translation unit of the runtime: check mode.
+
+#include "access.cpp"
+#include "checker.cpp"
+#include "checker_async.cpp"
+#include "checker_products.cpp"
+#include "clock.cpp"
+#include "dependencies.cpp"
+#include "flights.cpp"
+#include "hooks.cpp"
+#include "host_memory.cpp"
+#include "launch_record.cpp"
+#include "order.cpp"
+#include "registers_in_use.cpp"
+#include "shadow.cpp"
+#include "shared_map.cpp"
+#include "waiting.cpp"
