@@ -17,7 +17,8 @@ def named_results(
     """Map each output's name to its result.
 
     For an output passed as an argument, the argument is used, not the returned value. A function
-    may return all its results, or only those that are not also inputs.
+    may return all its results, or only those that are not also inputs; None stands for one that was
+    not asked for.
     """
     outputs = [*template.outputs]
     passed = {name: arguments[name] for name in outputs if arguments.get(name) is not None}
@@ -25,7 +26,7 @@ def named_results(
         lost = [name for name in outputs if name not in passed]
         assert not lost, f"it returned nothing, and has no argument {', '.join(lost)} to write"
         return passed
-    values = as_tuple(returned)
+    values = [value for value in as_tuple(returned) if value is not None]
     inputs = input_parameters(template)
     computed = [name for name in outputs if name not in inputs]
     names = computed if len(values) == len(computed) else outputs

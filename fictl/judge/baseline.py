@@ -6,14 +6,16 @@ Both are measured in a process without any solution, in turns like those of solu
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from fictl.judge.call_time import CallTime, TimedTurn, gpu_call_time, host_call_time
+from fictl.judge.config import EvalConfig
 from fictl.judge.inside.roles import SOLUTION
 from fictl.judge.judge_outcome import Decided, InvalidReference
-from fictl.judge.modes import CLOCKED, RETURNS, TIMED
+from fictl.judge.modes import CLOCKED, RETURNS, TIMED, is_watched
 from fictl.judge.process.spares import Spare
 from fictl.judge.process.spawn import start
 from fictl.judge.reference_process import ReferenceProcess
@@ -22,7 +24,7 @@ from fictl.judge.timing_plan import TimingPlan
 from fictl.removal import remove
 
 _FOLDER = "baseline"
-_IDLE_TURNS, _IDLE_SECONDS = 8, 60.0
+_IDLE_TURNS, _IDLE_SECONDS = 4, 60.0
 _SEED_BITS = 62
 
 
@@ -35,6 +37,7 @@ class Baseline:
         self.process = self._spared(self._spare) if self._spare else self._started()
         self._overheads: dict[tuple[str, str], float] = {}
         self._call_times: dict[str, CallTime] = {}
+        self._turn_seconds = 0.0  # of a whole turn
         with self._failures_of_reference():
             self.process.build(reference.definition, None, reference.device)
         reference.meet(self.process)
@@ -52,13 +55,22 @@ class Baseline:
         """
         return (self._key(), style) in self._overheads
 
-    def call_time(self, plan: TimingPlan) -> CallTime:
+    def call_time(self, config: EvalConfig, retry: bool = True) -> CallTime:
         """Time a call of the reference in the same way as a solution; return its fastest trial.
 
-        It is measured once a workload, and again if other work on the machine disturbed it.
+        It is measured once a workload, and with `retry` again if other work on the machine
+        disturbed it.
         """
         known = self._call_times.get(self._key())
-        if known is None or not known.is_calm:
+        if known is None or (retry and not known.is_calm):
+            opened = self._reference.opened
+            plan = TimingPlan.of(
+                opened.seconds,
+                config.iterations,
+                config.num_trials,
+                config.device,
+                self._turn_seconds,
+            )
             trials = [self._trial(plan) for _ in range(plan.trials)]
             known = min(trials, key=lambda time: (not time.is_calm, time.seconds))
             self._call_times[self._key()] = known
@@ -84,7 +96,7 @@ class Baseline:
         timed = self._turns(plan.lead + plan.count, TIMED)[plan.lead :]
         if self._reference.device != "cuda":
             return host_call_time(timed, overhead)
-        clocked = self._turns(plan.lead + plan.count, CLOCKED)[plan.lead :]
+        clocked = self._turns(plan.lead + plan.clocked, CLOCKED)[plan.lead :]
         return gpu_call_time(timed, clocked, overhead)
 
     def _turns(self, count: int, mode: str, idle: str = "") -> list[TimedTurn]:
@@ -93,11 +105,16 @@ class Baseline:
         seeds = [secrets.randbits(_SEED_BITS) for _ in range(count)]
 
         def take(seconds: float) -> dict[str, Any]:
-            return reference.turns(process, seeds, seconds, picks=0, idle=idle, is_judged=False)
+            watched = is_watched(mode, reference.device) and not idle
+            return reference.turns(
+                process, seeds, seconds, picks=0, idle=idle, is_judged=False, watched=watched
+            )
 
+        start = time.monotonic()
         with self._failures_of_reference():
             batch = process.turns(take, reference.opened.bytes, mode)
             reference.clocks = batch["clocks"]
+            self._turn_seconds = (time.monotonic() - start) / count
             return process.timed(batch["turns"])
 
     @contextmanager

@@ -103,9 +103,10 @@ class ReferenceProcess:
         lead: int = 0,
         idle: str = "",
         is_judged: bool = True,
+        watched: bool = False,
     ) -> dict[str, Any]:
         """Run one turn a seed. `picks` of the turns after `lead` are checked, or more if that is
-        quick.
+        quick. `watched`: waits for a CPU are asked for.
         """
         request = {
             "op": "turns",
@@ -116,6 +117,7 @@ class ReferenceProcess:
             "lead": lead,
             "idle": idle,
             "is_judged": is_judged,
+            "watched": watched,
         }
         return self._ask(request, seconds + max(self._seconds, _OWN_SECONDS), process.sandboxed)
 

@@ -23,7 +23,7 @@ from fictl.judge.process.spares import WORK, Spares
 from fictl.judge.process.spawn import start
 from fictl.judge.reference import Reference
 from fictl.judge.solution_process import SolutionProcess
-from fictl.judge.solution_trial import SolutionTrial, baseline_plan
+from fictl.judge.solution_trial import SolutionTrial
 from fictl.judge.spent import BASELINE, BUILD, OVERHEAD, REFERENCE, START, Spent
 from fictl.removal import remove
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
@@ -204,7 +204,7 @@ class Judge:
                 baseline.overhead(style)
             if self._config.profile_baseline:
                 with self._spent.on(BASELINE):
-                    baseline.call_time(baseline_plan(self._reference.opened, self._config))
+                    baseline.call_time(self._config)
         return process
 
     def _settled(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from fictl.judge.call_time import CallTime, TimedTurn, gpu_call_time, host_call_time
 from fictl.judge.config import EvalConfig
 from fictl.judge.judge_outcome import Decided, InvalidReference, JudgeOutcome
-from fictl.judge.modes import CLOCKED, TIMED, WARM
+from fictl.judge.modes import CLOCKED, TIMED, WARM, is_watched
 from fictl.judge.reference import Opened, Reference
 from fictl.judge.seeds import Seeds
 from fictl.judge.solution_process import SolutionProcess
@@ -41,6 +42,7 @@ class SolutionTrial:
     spent: Spent = field(default_factory=Spent)
     settled: Callable[[], object] = lambda: None
     _checked: int = field(default=0, init=False)
+    _turn_seconds: float = field(default=0.0, init=False)  # of a whole turn
     _seeds: Seeds = field(init=False)
     _outcome: JudgeOutcome = field(init=False)
 
@@ -77,7 +79,9 @@ class SolutionTrial:
         process.extend(config.timeout_seconds + more)
         seconds = self._warm_up(picks)
         process.extend(config.timeout_seconds)
-        plan = TimingPlan.of(seconds, config.iterations, config.num_trials, config.device)
+        plan = TimingPlan.of(
+            seconds, config.iterations, config.num_trials, config.device, self._turn_seconds
+        )
         self._outcome.facts |= {"iterations": plan.count, "trials": plan.trials}
         return plan
 
@@ -93,19 +97,22 @@ class SolutionTrial:
         return min(fastest, self._fastest_turn(left, 1)) if left else fastest
 
     def _fastest_turn(self, count: int, picks: int) -> float:
-        return min(turn.span for turn in self.process.timed(self._batch(WARM, count, picks)))
+        start = time.monotonic()
+        batch = self._batch(WARM, count, picks)
+        self._turn_seconds = (time.monotonic() - start) / count
+        return min(turn.span for turn in self.process.timed(batch))
 
     def _compare_with_baseline(self, times: Sequence[CallTime]) -> None:
-        baseline = self._baseline() if self.config.profile_baseline else None
+        baseline = self._baseline(bool(_calm(times))) if self.config.profile_baseline else None
         self._note_disturbances(times, baseline)
         if baseline is not None:
             self._outcome.reference_seconds = baseline.seconds
             if self.reference.clocks:
                 self._outcome.facts["clocks"] = self.reference.clocks
 
-    def _baseline(self) -> CallTime:
+    def _baseline(self, retry: bool) -> CallTime:
         with self.spent.on(BASELINE), self.process.sandboxed.held():
-            return self.reference.baseline.call_time(baseline_plan(self.opened, self.config))
+            return self.reference.baseline.call_time(self.config, retry)
 
     def _finish(self) -> None:
         """Take the evaluator's verdict on all checked turns; raise Decided unless it is PASSED."""
@@ -120,7 +127,10 @@ class SolutionTrial:
         seeds, process = self._seeds.take(lead + count), self.process
 
         def take(seconds: float) -> dict[str, Any]:
-            return self.reference.turns(process, seeds, seconds, picks=picks, lead=lead)
+            watched = is_watched(mode, self.config.device)
+            return self.reference.turns(
+                process, seeds, seconds, picks=picks, lead=lead, watched=watched
+            )
 
         batch = process.turns(take, self.opened.bytes, mode)
         turns: list[dict[str, Any]] = batch["turns"]
@@ -135,11 +145,15 @@ class SolutionTrial:
         return turns
 
     def _call_times(self, plan: TimingPlan, picks: int) -> list[CallTime]:
-        """Time each trial; a trial that other work on the machine disturbed is repeated."""
+        """Time each trial; a trial that other work on the machine disturbed is repeated, unless all
+        of them were: what disturbs then stays.
+        """
         times: list[CallTime] = []
         repeated = 0 if self.config.device == "emu" else _MOST_REPEATED_TRIALS
         most = plan.trials + repeated
-        while len(_calm(times)) < plan.trials and len(times) < most:
+        while len(times) < plan.trials or (
+            0 < len(_calm(times)) < plan.trials and len(times) < most
+        ):
             with self.spent.on(OVERHEAD), self.process.sandboxed.held():
                 overhead = self.reference.baseline.overhead(self.style)
             times.append(self._call_time(plan, picks, overhead))
@@ -150,7 +164,7 @@ class SolutionTrial:
         timed = self._checked_turns(self._batch(TIMED, plan.count, picks, plan.lead))
         if not self.config.device.startswith("cuda"):
             return host_call_time(timed, overhead)
-        clocked = self._checked_turns(self._batch(CLOCKED, plan.count, 1, plan.lead))
+        clocked = self._checked_turns(self._batch(CLOCKED, plan.clocked, 1, plan.lead))
         return gpu_call_time(timed, clocked, overhead)
 
     def _checked_turns(self, turns: Sequence[dict[str, Any]]) -> list[TimedTurn]:
@@ -179,10 +193,6 @@ class SolutionTrial:
         ]
         if notes:
             self._outcome.facts["unclear"] = f"other work on this machine: {', '.join(notes)}"
-
-
-def baseline_plan(opened: Opened, config: EvalConfig) -> TimingPlan:
-    return TimingPlan.of(opened.seconds, config.iterations, config.num_trials, config.device)
 
 
 def _calm(times: Sequence[CallTime]) -> list[CallTime]:

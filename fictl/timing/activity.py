@@ -28,10 +28,13 @@ class Recording(Tracing):
     """Recording of the few kinds that timing needs, because each record slows down a launch."""
 
     # CUPTI records an external correlation only together with the record of its API call.
-    kinds = (*_DEVICE_WORK, "RUNTIME", "DRIVER", "EXTERNAL_CORRELATION")
+    kinds: tuple[str, ...] = (*_DEVICE_WORK, "RUNTIME", "DRIVER", "EXTERNAL_CORRELATION")
 
-    def __init__(self) -> None:
+    def __init__(self, calls: bool = True) -> None:
+        """Leave out which call launched what without `calls`: records of API calls are many."""
         super().__init__()
+        if not calls:
+            self.kinds = _DEVICE_WORK
         self._work: list[tuple[int, str, int, int]] = []
         self._call_of: dict[int, int] = {}
         self._names: dict[int, str] = {}

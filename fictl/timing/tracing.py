@@ -30,7 +30,7 @@ _CAUSES = {
 class Tracing(ABC):
     """Context manager that always shuts CUPTI down at its end. Only one per process at a time."""
 
-    kinds: ClassVar[tuple[str, ...]]
+    kinds: tuple[str, ...]
     _is_on: ClassVar[bool] = False
 
     def __init__(self) -> None:

@@ -28,6 +28,10 @@ def test_a_function_may_return_only_what_is_not_an_input() -> None:
     assert named_results(template("x", "norm"), {"x": 0}, 1) == {"x": 0, "norm": 1}
 
 
+def test_none_is_a_result_that_was_not_asked_for() -> None:
+    assert named_results(template("a"), {"x": 0}, (1, None)) == {"a": 1}
+
+
 @pytest.mark.parametrize("returned", [(1, 2), ()])
 def test_another_number_of_values_than_outputs_is_wrong(returned: tuple[int, ...]) -> None:
     text = f"it returned {len(returned)} values, its trace has the outputs out"

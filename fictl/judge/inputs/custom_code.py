@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from functools import cache, partial
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from fictl.errors import UsageError
@@ -72,7 +73,7 @@ def _function(definition: Definition, source: str, name: str) -> Callable[..., A
     """Run `source` and return its function `name`, or the one it defines last."""
     space: dict[str, Any] = {"__name__": definition.name}
     try:
-        exec(compile(source, f"<{definition.name}>", "exec"), space)  # noqa: S102 what it is for
+        exec(_compiled(source, definition.name), space)  # noqa: S102 what it is for
     except Exception as error:
         raise UsageError(f"{definition.name}: its code fails: {error!r}") from error
     candidate = space.get(name) if name else [v for v in space.values() if callable(v)][-1:]
@@ -80,6 +81,12 @@ def _function(definition: Definition, source: str, name: str) -> Callable[..., A
     if not callable(function):
         raise UsageError(f"{definition.name}: its code has no function {name or 'init'}")
     return function  # type: ignore[no-any-return]
+
+
+@cache
+def _compiled(source: str, name: str) -> CodeType:
+    """Compile the code once; it runs for each call in a namespace of its own."""
+    return compile(source, f"<{name}>", "exec")
 
 
 def _called(
@@ -91,7 +98,7 @@ def _called(
     try:
         gpus = [device] if device.startswith("cuda") else []
         with torch.random.fork_rng(devices=gpus):
-            torch.manual_seed(seed_of(seed, entry))
+            _seed(seed_of(seed, entry), device)
             values = call()
     except Exception as error:
         raise UsageError(f"{definition.name}: {entry} fails: {error!r}") from error
@@ -100,6 +107,19 @@ def _called(
             f"{definition.name}: {entry} returns a {type(values).__name__}, not a dict"
         )
     return values
+
+
+def _seed(seed: int, device: str) -> None:
+    """Seed the generators of the host and of the device that is used.
+
+    torch.manual_seed() formats a traceback for each kind of device that is not there: 1 ms.
+    """
+    import torch
+
+    torch.default_generator.manual_seed(seed)
+    if device.startswith("cuda"):
+        cuda: Any = torch.cuda
+        cuda.manual_seed(seed)
 
 
 def _fitted(definition: Definition, name: str, value: Any, device: str) -> Any:

@@ -16,7 +16,6 @@ from fictl.timing.timer import LaunchedNothing, Unusable
 # Bound before a solution is loaded, so that a replacement by the solution is never called.
 _NOW = time.perf_counter
 _NS = 1e-9
-_CALL = 1
 # Tolerance in nanoseconds between the GPU's and the host's clocks.
 _CLOCKS_DIFFER = 50_000
 
@@ -81,7 +80,7 @@ class CuptiClock(HostClock):
 
     def __init__(self) -> None:
         super().__init__()
-        self._recording = Recording()
+        self._recording = Recording(calls=False)
 
     def __enter__(self) -> CuptiClock:
         self._recording.__enter__()
@@ -92,28 +91,28 @@ class CuptiClock(HostClock):
 
     def begin(self) -> None:
         wait()
-        self._recording.take_all()
         self._begun = self._recording.now()
 
     def time(self, call: Callable[[], object]) -> None:
         self._start = self._recording.now()
         start = _NOW()
-        self._recording.run(_CALL, call)
+        call()
         self._seconds = _NOW() - start
         wait()
         self._end = self._recording.now()
 
     def end(self) -> Claim:
-        """Separate the call's kernels from the harness's own copies, which come after it."""
+        """Separate the call's kernels from the harness's own copies, which come after it, and from
+        those of the turn before, which had ended when this one began.
+        """
         wait()
         done = self._recording.take_all()
         if done is None:
             return Claim(self._seconds, self._seconds, "host", "CUPTI lost records")
-        own = [one for one in done if one.call == _CALL]
-        others = [one for one in done if one.call != _CALL and one.start <= self._end]
-        if any(one.start < self._start - _CLOCKS_DIFFER for one in others):
+        first, last = self._start - _CLOCKS_DIFFER, self._end
+        if any(self._begun + _CLOCKS_DIFFER < one.start < first for one in done):
             raise WorkedElsewhere("the GPU worked before the call began: that time is not measured")
-        inside = own + [one for one in others if one.start > self._start + _CLOCKS_DIFFER]
+        inside = [one for one in done if first <= one.start <= last]
         if not inside:
             raise LaunchedNothing(
                 "the call launched nothing on the GPU: a result kept from an earlier "

@@ -137,7 +137,7 @@ class Referee:
         try:
             for left, seed in zip(range(len(seeds), 0, -1), seeds, strict=True):
                 inputs = self._inputs(seed)
-                seen = taken.turn(inputs, self._workload.axes, idle)
+                seen = taken.turn(inputs, self._workload.axes, idle, request["watched"])
                 counts = left <= len(seeds) - request["lead"]
                 is_checked = counts and random.SystemRandom().random() * left < picks
                 picks -= is_checked
@@ -215,10 +215,13 @@ class Batch:
         self._seconds, self._spent = seconds, 0.0
         self._turns: list[dict[str, Any]] = []
 
-    def turn(self, inputs: Mapping[str, Any], axes: Mapping[str, int], idle: str) -> TurnRecord:
+    def turn(
+        self, inputs: Mapping[str, Any], axes: Mapping[str, int], idle: str, watched: bool
+    ) -> TurnRecord:
         start = time.perf_counter()
+        deadline = start + self._seconds - self._spent
         try:
-            return self.driver.turn(inputs, axes, start + self._seconds - self._spent, idle)
+            return self.driver.turn(inputs, axes, deadline, idle, watched)
         finally:
             self._spent += time.perf_counter() - start
 

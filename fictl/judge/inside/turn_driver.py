@@ -57,9 +57,16 @@ class TurnDriver:
         self._cold: Any = None
 
     def turn(
-        self, inputs: Mapping[str, Any], axes: Mapping[str, int], deadline: float, idle: str = ""
+        self,
+        inputs: Mapping[str, Any],
+        axes: Mapping[str, int],
+        deadline: float,
+        idle: str = "",
+        watched: bool = True,
     ) -> TurnRecord:
-        """Run one turn; `idle` names the style of an empty call."""
+        """Run one turn; `idle` names the style of an empty call. If not `watched`, waits for a CPU
+        are not asked for.
+        """
         layout = ExchangeLayout.of(inputs, self._definition, axes)
         lent, handle = memory.create(layout.size, self._device)
         try:
@@ -75,7 +82,7 @@ class TurnDriver:
                 "numbers": numbers,
                 "idle": idle,
             }
-            span, waited = self._timed(message, handle, reading, deadline)
+            span, waited = self._timed(message, handle, reading, deadline, watched)
         finally:
             os.close(handle)
         told = self._hear("told", token, deadline)
@@ -103,13 +110,18 @@ class TurnDriver:
         self._watch.close()
 
     def _timed(
-        self, message: dict[str, Any], handle: int, reading: OutputReader, deadline: float
+        self,
+        message: dict[str, Any],
+        handle: int,
+        reading: OutputReader,
+        deadline: float,
+        watched: bool,
     ) -> tuple[float, float]:
         if not self._wire.is_quiet():
             raise Garbled("a message before any request")
         # Read it while that process sleeps: on two CPUs, the supervisor's answer would displace a
         # waiting process.
-        before = self._waits()
+        before = self._waits() if watched else 0.0
         self._wire.send({"step": "ready", "token": message["token"]})
         self._hear("ready", message["token"], deadline)
         before += waited_here()
@@ -118,7 +130,7 @@ class TurnDriver:
         self._hear("done", message["token"], deadline)
         reading.read()
         span = time.perf_counter() - start
-        return span, max(0.0, waited_here() + self._waits() - before)
+        return span, max(0.0, waited_here() + self._waits() - before) if watched else 0.0
 
     def _hear(self, step: str, token: str, deadline: float) -> dict[str, Any]:
         message, handles = self._wire.receive(deadline)
