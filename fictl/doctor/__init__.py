@@ -15,6 +15,7 @@ from fictl.doctor import (
     keys,
     launchers,
     machine,
+    pairs,
     probes,
     profilers,
     python_packages,
@@ -70,12 +71,16 @@ CHECKS: tuple[Check, ...] = (
 _SECONDS = 180.0
 
 
-def examine(checks: tuple[Check, ...] = CHECKS, purpose: str = "") -> list[DoctorFinding]:
+def examine(
+    checks: tuple[Check, ...] = CHECKS, purpose: str = "", *, gpus: bool = False
+) -> list[DoctorFinding]:
     """Run all checks in parallel and return their findings in order; none can break another.
 
-    With a purpose, `build`, `test` or `bench`, only those that count for it.
+    With a purpose, `build`, `test` or `bench`, only those that count for it. With `gpus`, every
+    pair of GPUs, too.
     """
     check_purpose(purpose)
+    checks += (pairs.pairs,) * gpus
     facts, findings = gather()
     findings = weighed(purpose, facts, findings + run(needed(purpose, facts, checks), facts))
     return [_shown(finding) for finding in findings]

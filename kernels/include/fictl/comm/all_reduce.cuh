@@ -1,0 +1,124 @@
+// all_reduce: the sum over the ranks of any number of adjacent elements, into the same memory or
+// another. Algorithm and traffic: row_exchange.cuh.
+//
+// Tiling: rows are as many vectors as a block holds. Few bytes are spread over many small blocks,
+// as what an SM sends is limited; many make blocks of 256 threads with up to four vectors each, of
+// which an SM has two: while one waits for its data to arrive, the link has those of the other.
+#pragma once
+
+#include <fictl/comm/row_exchange.cuh>
+
+namespace fictl::comm {
+
+// Vectors of a row that a thread has, where there are many: as registers admit.
+constexpr int kWideOneShot = 3;
+constexpr int kWideTwoShot = 2;
+
+template <typename T>
+struct FlatArguments {
+  const T* input;
+  T* output;
+  int64_t elements;
+  bool aligned;
+};
+
+template <typename T, int kVecsOfThread>
+class FlatJob {
+ public:
+  using Element = T;
+  using Arguments = FlatArguments<T>;
+  static constexpr int kVecs = kVecsOfThread;
+  static constexpr int kThreads = 256;
+  static constexpr int kBlocksOfSm = 2;
+  static constexpr int N = kPieceBytes / sizeof(T);
+
+  __device__ FlatJob(const Arguments& arguments, const RowsShape&) : arguments_(arguments) {}
+
+  __device__ void finish_call() const {}
+
+  template <typename Place>
+  __device__ void expect(const Place&, int64_t) const {}
+
+  // Zeros beyond the end.
+  __device__ Piece<T> load(int64_t, int64_t at) const {
+    if (is_whole(at)) return device::load_l2<N>(arguments_.input + at * N);
+    Piece<T> piece;
+    piece.bits() = make_uint4(0, 0, 0, 0);
+    for_some(at, [&](int i, int64_t element) { piece[i] = arguments_.input[element]; });
+    return piece;
+  }
+
+  template <typename Place>
+  __device__ void finish(const Place& place, int64_t row, const Piece<T> (&sums)[kVecs]) const {
+    place.each(row, [&](int i, int64_t at) {
+      if (is_whole(at)) {
+        device::store_l2(arguments_.output + at * N, sums[i]);
+      } else {
+        for_some(at, [&](int j, int64_t element) { arguments_.output[element] = sums[i].data[j]; });
+      }
+    });
+  }
+
+ private:
+  __device__ bool is_whole(int64_t at) const {
+    return arguments_.aligned && (at + 1) * N <= arguments_.elements;
+  }
+
+  // Calls body(i, element) for the elements that a vector has.
+  template <typename Body>
+  __device__ void for_some(int64_t at, Body body) const {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      if (at * N + i < arguments_.elements) body(i, at * N + i);
+    }
+  }
+
+  const Arguments& arguments_;
+};
+
+// Rows for a number of vectors, the threads of a block, and how many of a row's each has.
+struct FlatTiling {
+  RowsShape shape;
+  unsigned threads;
+  int vecs_each;
+
+  template <typename Job>
+  static FlatTiling of(int64_t vecs, const Peers& peers, const Exchange& exchange) {
+    constexpr int kFew = 64, kMany = 256;
+    const int most_each = exchange.two_shot ? kWideTwoShot : kWideOneShot;
+    const int64_t blocks = most_blocks<Job>(peers) * (exchange.two_shot ? peers.size : 1);
+    FlatTiling tiling;
+    tiling.threads = vecs <= blocks * kFew ? kFew : kMany;
+    tiling.vecs_each = vecs > blocks * kMany ? most_each : 1;
+    tiling.shape.row_vecs = static_cast<int>(tiling.threads) * tiling.vecs_each;
+    tiling.shape.rows = device::ceil_div(vecs, tiling.shape.row_vecs);
+    tiling.shape.vecs = vecs;
+    return tiling;
+  }
+};
+
+// Sums `elements` of all ranks into `output`, which may be `input`. `pdl`: use programmatic
+// dependent launch where the GPU supports it.
+template <typename T>
+cudaError_t AllReduce(const T* input, T* output, int64_t elements, const Peers& peers,
+                      const ChannelSizes& sizes, const Exchange& exchange,
+                      cudaStream_t stream = nullptr, bool pdl = false) {
+  if (elements == 0) return cudaSuccess;
+  using Narrow = FlatJob<T, 1>;
+  const FlatArguments<T> arguments{input, output, elements,
+                                   device::vec_aligned(input) && device::vec_aligned(output)};
+  const int64_t vecs = device::ceil_div(elements, Narrow::N);
+  const auto tiling = FlatTiling::of<Narrow>(vecs, peers, exchange);
+  const RowsShape& shape = tiling.shape;
+  device::LaunchConfig config;
+  config.block = dim3(tiling.threads);
+  config.stream = stream;
+  config.pdl = pdl;
+  if (tiling.vecs_each == 1) {
+    return LaunchAllReduce<Narrow, Narrow>(config, arguments, peers, sizes, shape, exchange, false);
+  }
+  return LaunchAllReduce<FlatJob<T, kWideOneShot>, FlatJob<T, kWideTwoShot>>(
+      config, arguments, peers, sizes, shape, exchange, false);
+}
+
+}  // namespace fictl::comm

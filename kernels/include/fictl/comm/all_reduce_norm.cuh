@@ -1,0 +1,204 @@
+// all_reduce_norm: each row of the sum over the ranks is added to a residual and normalized, and
+// may be quantized. Algorithm and traffic of the sum: row_exchange.cuh.
+//   sum       = all_reduce(contribution), rounded
+//   residual  = sum + residual_in, rounded
+//   norm      = residual / sqrt(mean(residual^2) + eps) * (gamma + weight_bias), rounded
+//   output    = quantized norm (row_quantization.cuh)
+// Each of them is written where it is asked for.
+//
+// Tiling: a thread has one vector of a row, two where rows have more than 1024. A row has up to 32
+// warps, of up to 8 blocks of a cluster where rows are few: what an SM sends is limited, and at
+// decode there is a row for each of few tokens. GPUs without clusters have a row a block. Sums over
+// a row are in one order, whatever the cluster.
+//
+// Residual and weight are loaded before the wait for the peers.
+#pragma once
+
+#include <fictl/comm/contribution.cuh>
+#include <fictl/comm/row_quantization.cuh>
+
+namespace fictl::comm {
+
+// Outputs that are null are not written. residual_out may be residual_in; any output may be input.
+template <typename T>
+struct NormArguments {
+  Contribution<T> contribution;
+  const T* residual_in = nullptr;
+  const T* gamma = nullptr;  // [hidden]
+  T* sum_out = nullptr;
+  T* residual_out = nullptr;
+  T* norm_out = nullptr;
+  float eps = 1e-6f;
+  float weight_bias = 0.0f;
+  float inverse_hidden = 0.0f;
+  RowQuantization quantization;
+};
+
+template <typename T, int kVecsOfThread>
+class NormJob {
+ public:
+  using Element = T;
+  using Arguments = NormArguments<T>;
+  static constexpr int kVecs = kVecsOfThread;
+  static constexpr int kThreads = 512;
+  static constexpr int kBlocksOfSm = 1;
+  static constexpr int N = kPieceBytes / sizeof(T);
+
+  __device__ NormJob(const Arguments& arguments, const RowsShape& shape)
+      : arguments_(arguments), shape_(shape), reduce_(storage()) {
+    device::Cluster::sync();  // Why: a block writes to the others only when all have begun.
+  }
+
+  __device__ void finish_call() const {
+    RowQuantizer<T>::pad(arguments_.quantization, shape_.rows);
+  }
+
+  __device__ Piece<T> load(int64_t row, int64_t at) const {
+    return arguments_.contribution.load(row, at);
+  }
+
+  template <typename Place>
+  __device__ void expect(const Place& place, int64_t row) {
+    place.each(row, [&](int i, int64_t at) {
+      residual_[i] = device::load_l2<N>(arguments_.residual_in + at * N);
+      gamma_[i] = device::load_l1<N>(arguments_.gamma + (at - row * shape_.row_vecs) * N);
+    });
+  }
+
+  template <typename Place>
+  __device__ void finish(const Place& place, int64_t row, Piece<T> (&sums)[kVecs]) {
+    float x[kVecs][N] = {};
+    float squares = 0.0f;
+    place.each(row, [&](int i, int64_t at) {
+      store(arguments_.sum_out, at, sums[i]);
+      add_residual(i, sums[i], x[i]);
+      store(arguments_.residual_out, at, sums[i]);
+#pragma unroll
+      for (int j = 0; j < N; ++j) squares += x[i][j] * x[i][j];
+    });
+    const float mean = reduce_(device::Sum(), squares) * arguments_.inverse_hidden;
+    const float factor = rsqrtf(mean + arguments_.eps);
+    Piece<T> norms[kVecs];
+    bool has[kVecs] = {};
+#pragma unroll
+    for (Piece<T>& norm : norms) norm.bits() = make_uint4(0, 0, 0, 0);
+    place.each(row, [&](int i, int64_t at) {
+      has[i] = true;
+      norms[i] = normalized(i, x[i], factor);
+      store(arguments_.norm_out, at, norms[i]);
+    });
+    if (arguments_.quantization.kind == Quantizes::kNothing) return;
+    const RowQuantizer<T> quantize(arguments_.quantization, reduce_);
+    quantize(
+        row, shape_.row_vecs, norms, [&](int i) { return place.in_row(i); },
+        [&](int i) { return has[i]; });
+  }
+
+ private:
+  __device__ static ClusterReduce::Storage& storage() {
+    __shared__ ClusterReduce::Storage storage;
+    return storage;
+  }
+
+  __device__ static void store(T* to, int64_t at, Piece<T> piece) {
+    if (to != nullptr) device::store_l2(to + at * N, piece);
+  }
+
+  // Makes a sum the residual, rounded; x has its values.
+  __device__ void add_residual(int i, Piece<T>& sum, float (&x)[N]) const {
+    float added[N];
+    device::to_float(sum, x);
+    device::to_float(residual_[i], added);
+#pragma unroll
+    for (int j = 0; j < N; ++j) x[j] += added[j];
+    sum = device::from_float<T>(x);
+    device::to_float(sum, x);
+  }
+
+  __device__ Piece<T> normalized(int i, const float (&x)[N], float factor) const {
+    float gamma[N], y[N];
+    device::to_float(gamma_[i], gamma);
+#pragma unroll
+    for (int j = 0; j < N; ++j) y[j] = x[j] * factor * (gamma[j] + arguments_.weight_bias);
+    return device::from_float<T>(y);
+  }
+
+  const Arguments& arguments_;
+  const RowsShape& shape_;
+  ClusterReduce reduce_;
+  Piece<T> residual_[kVecs];
+  Piece<T> gamma_[kVecs];
+};
+
+// Warps of a row, and the blocks that they are spread over: by sizes alone.
+struct NormTiling {
+  static constexpr int kMostWarps = 32;
+  static constexpr int kWide = 2;
+
+  int vecs_each;
+  int warps;
+  int blocks;
+
+  // `rows` that are under way at once on a GPU with room for `most` blocks.
+  NormTiling(int64_t row_vecs, int64_t rows, int64_t most, int most_warps, bool has_clusters) {
+    constexpr int kLeastWarps = 2;
+    vecs_each =
+        row_vecs <= (has_clusters ? kMostWarps : most_warps) * device::kWarpSize ? 1 : kWide;
+    const int all = static_cast<int>(device::ceil_div(row_vecs, vecs_each * device::kWarpSize));
+    blocks = 1;
+    const auto fits_more = [&] {
+      return all >= 2 * blocks * kLeastWarps && rows * blocks * 2 <= most * 3 / 4;
+    };
+    while (has_clusters && blocks < device::kMostBlocksOfCluster &&
+           (all > most_warps * blocks || fits_more())) {
+      blocks *= 2;
+    }
+    warps = static_cast<int>(device::ceil_div(all, blocks));
+  }
+
+  bool fits(int most_warps) const { return warps <= most_warps && warps * blocks <= kMostWarps; }
+};
+
+// The longest rows: with clusters 32 warps of a thread's most vectors, else those of one block.
+template <typename T>
+int64_t most_hidden() {
+  using Narrow = NormJob<T, 1>;
+  const int threads = device::has_pdl<OneShotKernel<Narrow>>()
+                          ? NormTiling::kMostWarps * device::kWarpSize
+                          : Narrow::kThreads;
+  return int64_t{threads} * NormTiling::kWide * Narrow::N;
+}
+
+// Sums rows of `hidden` elements, a multiple of a vector, all pointers aligned to 16 bytes. `pdl`:
+// use programmatic dependent launch where the GPU supports it. cudaErrorInvalidValue: the buffers
+// are too small, or rows are too long.
+template <typename T>
+cudaError_t AllReduceNorm(const NormArguments<T>& arguments, const Peers& peers,
+                          const ChannelSizes& sizes, const Exchange& exchange,
+                          cudaStream_t stream = nullptr, bool pdl = false,
+                          bool triggers_early = false) {
+  using Narrow = NormJob<T, 1>;
+  using Wide = NormJob<T, NormTiling::kWide>;
+  constexpr int kMostWarps = Narrow::kThreads / device::kWarpSize;
+  const int64_t rows = arguments.contribution.rows;
+  if (rows == 0) return cudaSuccess;
+  const int row_vecs = arguments.contribution.hidden / Narrow::N;
+  const RowsShape shape{rows, row_vecs, rows * row_vecs};
+  const int64_t at_once = exchange.two_shot ? device::ceil_div(rows, peers.size) : rows;
+  const NormTiling tiling(row_vecs, at_once, most_blocks<Narrow>(peers), kMostWarps,
+                          device::has_pdl<OneShotKernel<Narrow>>());
+  if (!tiling.fits(kMostWarps)) return cudaErrorInvalidConfiguration;
+  device::LaunchConfig config;
+  config.block = dim3(tiling.warps * device::kWarpSize);
+  config.cluster = dim3(tiling.blocks);
+  config.stream = stream;
+  config.pdl = pdl;
+  if (tiling.vecs_each == 1) {
+    return LaunchAllReduce<Narrow, Narrow>(config, arguments, peers, sizes, shape, exchange,
+                                           triggers_early);
+  }
+  return LaunchAllReduce<Wide, Wide>(config, arguments, peers, sizes, shape, exchange,
+                                     triggers_early);
+}
+
+}  // namespace fictl::comm

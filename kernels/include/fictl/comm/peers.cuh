@@ -1,0 +1,174 @@
+// Memory of the ranks of one host as a kernel sees it: an address for each rank, flags with system
+// scope, and a barrier of the ranks' blocks.
+//
+// Each rank's memory begins with a Header, zeros at first; data follow. Data are written to a peer
+// and announced by a flag behind them (release); the peer waits for the flag (acquire). A counter
+// only grows, and a wait is for "at least": a fast peer may be ahead.
+//
+// Every rank launches the same kernels with the same grids in the same order, so sizes and paths
+// follow from values that are equal on all ranks. All blocks of a grid that waits must be resident
+// at once, on a GPU that several ranks share those of all ranks: `most_blocks` says how many a rank
+// may launch.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace fictl::comm {
+
+constexpr int kMostRanks = 8;
+constexpr int kMostBlocks = 256;  // of a kernel whose blocks wait for peers
+constexpr int kStateWords = 256;
+
+// Words of Header::state that have an owner; those of other protocols begin at kFreeWords.
+constexpr int kTurnWord = 0;    // turn.cuh: calls so far
+constexpr int kTicketWord = 1;  // turn.cuh: blocks of this call that are through
+constexpr int kFreeWords = 16;
+
+struct Header {
+  uint32_t passed[kMostBlocks];            // barriers that this rank's block has passed
+  uint32_t came[kMostBlocks][kMostRanks];  // barriers that the block of each peer has come to
+  uint32_t state[kStateWords];             // counters of protocols, this rank's own
+};
+
+constexpr int64_t kHeaderBytes = 16384;
+static_assert(sizeof(Header) <= kHeaderBytes, "data begin behind the header");
+
+// A wait that took too long, for the host to read: fictl/comm/late.py.
+struct Late {
+  int64_t is_there;  // 1 while it is written, 2 behind it
+  int64_t peer;      // -1: unknown
+  int64_t block;
+  int64_t wanted;
+  int64_t have;
+};
+
+// Addresses are valid in this process; it is passed to kernels by value.
+struct Peers {
+  char* memory[kMostRanks];
+  int rank;
+  int size;
+  int most_blocks;
+  int64_t patience_ns;  // 0: wait for ever
+  Late* late;           // memory of the host; null where patience_ns is 0
+
+  __device__ Header& header(int of) const { return *reinterpret_cast<Header*>(memory[of]); }
+  __device__ Header& own_header() const { return header(rank); }
+
+  // Data of the rank `of`, `offset` bytes behind its header.
+  template <typename T>
+  __device__ T* data(int of, int64_t offset = 0) const {
+    return reinterpret_cast<T*>(memory[of] + kHeaderBytes + offset);
+  }
+};
+
+// Writes of this thread, and those of others that it knows of, are visible to whoever sees the
+// flag.
+__device__ inline void store_release(uint32_t* flag, uint32_t value) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
+}
+
+__device__ inline uint32_t load_acquire(const uint32_t* flag) {
+  uint32_t value;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+  return value;
+}
+
+__device__ inline int64_t now_ns() {
+  int64_t now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+
+// Counters wrap around.
+__device__ inline bool has_reached(uint32_t count, uint32_t wanted) {
+  return static_cast<int32_t>(count - wanted) >= 0;
+}
+
+// The time of one wait. Every loop that waits for a peer calls spend() each time around:
+//   Patience patience(peers);
+//   while (!is_there()) patience.spend(peer);
+// With a limit, as in debug mode, the kernel ends behind a word to the host.
+class Patience {
+ public:
+  __device__ explicit Patience(const Peers& peers) : peers_(peers) {}
+
+  __device__ void spend(int peer, uint32_t wanted = 0, uint32_t have = 0) {
+    constexpr int kLooks = 64;  // Why not at each: the timer takes longer than a look.
+    if (peers_.patience_ns == 0 || ++looks_ % kLooks != 0) return;
+    const int64_t now = now_ns();
+    if (began_ == 0) began_ = now;
+    if (now - began_ > peers_.patience_ns) give_up(peer, wanted, have);
+  }
+
+ private:
+  __device__ void give_up(int peer, uint32_t wanted, uint32_t have) {
+    auto* word = reinterpret_cast<unsigned long long*>(&peers_.late->is_there);
+    if (atomicCAS(word, 0ull, 1ull) == 0) {
+      volatile Late& late = *peers_.late;
+      late.peer = peer;
+      late.block = blockIdx.x;
+      late.wanted = wanted;
+      late.have = have;
+      __threadfence_system();
+      late.is_there = 2;
+      __threadfence_system();
+    }
+    __trap();
+  }
+
+  const Peers& peers_;
+  int64_t began_ = 0;
+  int looks_ = 0;
+};
+
+__device__ inline void wait_for(const Peers& peers, int peer, const uint32_t* flag,
+                                uint32_t wanted) {
+  Patience patience(peers);
+  uint32_t count;
+  while (!has_reached(count = load_acquire(flag), wanted)) patience.spend(peer, wanted, count);
+}
+
+// One thread for each peer tells it that this block has come to its barrier number `count`. What
+// all threads of the block wrote before is visible to those that wait for it.
+__device__ inline void arrive(const Peers& peers, uint32_t count) {
+  __syncthreads();
+  const int peer = threadIdx.x;
+  if (peer < peers.size) {
+    store_release(&peers.header(peer).came[blockIdx.x][peers.rank], count);
+  }
+}
+
+// Waits until the same block of every rank has come to barrier `count`.
+__device__ inline void await(const Peers& peers, uint32_t count) {
+  const int peer = threadIdx.x;
+  if (peer < peers.size) {
+    wait_for(peers, peer, &peers.own_header().came[blockIdx.x][peer], count);
+  }
+  __syncthreads();
+}
+
+// Barriers that this block has passed, in all kernels so far; the next one is one more.
+__device__ inline uint32_t passed(const Peers& peers) {
+  const volatile uint32_t* count = &peers.own_header().passed[blockIdx.x];
+  return *count;
+}
+
+// Called once by all threads, when the block has passed its last barrier of this kernel.
+__device__ inline void set_passed(const Peers& peers, uint32_t count) {
+  __syncthreads();
+  if (threadIdx.x == 0) peers.own_header().passed[blockIdx.x] = count;
+}
+
+// Waits for the same block of every rank. A block has at least kMostRanks threads, and the grid one
+// dimension and at most kMostBlocks blocks.
+__device__ inline void barrier(const Peers& peers) {
+  const uint32_t count = passed(peers) + 1;
+  arrive(peers, count);
+  await(peers, count);
+  set_passed(peers, count);
+  __syncthreads();  // Why: the next barrier reads it.
+}
+
+}  // namespace fictl::comm

@@ -1,0 +1,189 @@
+"""Tests of moe_a2a beside its trace: several ranks, uneven tokens, payloads, and refusals."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from fictl.comm import Group
+from fictl.kernels.comm._moe_alltoall import (
+    MoeAlltoAll,
+    moe_a2a_get_workspace_size_per_rank,
+    moe_a2a_initialize,
+    moe_a2a_wrap_payload_tensor_in_workspace,
+)
+from fictl.testing import run_ranks
+
+EXPERTS, TOP_K, MOST, HIDDEN = 8, 3, 9, 16
+
+
+class Ranks:
+    """A MoeAlltoAll for each rank, and tokens: rank r has counts[r] of them."""
+
+    def __init__(self, counts: list[int], device: str, dtype: torch.dtype = torch.half) -> None:
+        self.size = len(counts)
+        self.exchanges = [
+            MoeAlltoAll(
+                SimpleNamespace(moe_ep_rank=g.rank, moe_ep_size=self.size, moe_ep_group=[]),
+                MOST,
+                TOP_K,
+                EXPERTS,
+                hidden_size=2 * HIDDEN,
+                mnnvl_config=SimpleNamespace(comm_backend=g),
+            )
+            for g in Group.local(self.size)
+        ]
+        self.experts = [
+            torch.randint(-1, EXPERTS, (n, TOP_K), device=device, dtype=torch.int32) for n in counts
+        ]
+        self.tokens = [torch.randn(n, HIDDEN, device=device).to(dtype) for n in counts]
+
+    def dispatched(self, extra: list[Any] | None = None, **options: Any) -> list[Any]:
+        payloads = [[x] for x in self.tokens] if extra is None else extra
+        return run_ranks(
+            [
+                lambda a=a, e=e, p=p: a.dispatch(e, p, MOST, **options)
+                for a, e, p in zip(self.exchanges, self.experts, payloads, strict=True)
+            ]
+        )
+
+    def combined(self, replies: list[torch.Tensor], **options: Any) -> list[torch.Tensor]:
+        return run_ranks(
+            [
+                lambda a=a, p=p: a.combine(p, MOST, **options)
+                for a, p in zip(self.exchanges, replies, strict=True)
+            ]
+        )
+
+    def is_for(self, source: int, rank: int) -> torch.Tensor:
+        experts = self.experts[source]
+        each = EXPERTS // self.size
+        return ((experts >= rank * each) & (experts < (rank + 1) * each)).any(-1)
+
+
+def assert_here(ranks: Ranks, received: list[Any], rows: list[torch.Tensor], payload: int) -> None:
+    for rank in range(ranks.size):
+        for source in range(ranks.size):
+            expected = rows[source][ranks.is_for(source, rank)]
+            assert torch.equal(received[rank][payload][source][: len(expected)], expected)
+
+
+@pytest.mark.parametrize("counts", [[9], [5, 0], [0, 9, 3, 1], [4, 2, 7, 9, 0, 1, 3, 5]])
+def test_tokens_and_the_sums_of_their_replies(counts: list[int], device: str) -> None:
+    ranks = Ranks(counts, device)
+    for _ in range(2):
+        received = ranks.dispatched()
+        assert_here(ranks, received, ranks.tokens, 0)
+        replies = [(x[0].float() * (rank + 1)).half() for rank, x in enumerate(received)]
+        for source, out in enumerate(ranks.combined(replies)):
+            total = torch.zeros(counts[source], HIDDEN, device=device)
+            for rank in range(ranks.size):
+                reply = (ranks.tokens[source].float() * (rank + 1)).half().float()
+                total += reply * ranks.is_for(source, rank).unsqueeze(1)
+            assert torch.equal(out, total.half())
+
+
+def test_several_payloads_of_any_bytes(device: str) -> None:
+    ranks = Ranks([3, 6], device)
+    odd = [torch.randint(0, 255, (len(x), 7), device=device).byte() for x in ranks.tokens]
+    scales = [torch.randn(len(x), 3, device=device) for x in ranks.tokens]
+    received = ranks.dispatched([list(row) for row in zip(ranks.tokens, odd, scales, strict=True)])
+    for payload, rows in enumerate((ranks.tokens, odd, scales)):
+        assert_here(ranks, received, rows, payload)
+
+
+def test_experts_of_places_without_a_token(device: str) -> None:
+    ranks = Ranks([2, 5], device)
+    payloads = [[x, e] for x, e in zip(ranks.tokens, ranks.experts, strict=True)]
+    received = ranks.dispatched(payloads, invalid_token_expert_id=99, expert_id_payload_index=1)
+    for rank in range(2):
+        for source in range(2):
+            count = int(ranks.is_for(source, rank).sum())
+            experts = received[rank][1][source]
+            assert torch.equal(experts[:count], ranks.experts[source][ranks.is_for(source, rank)])
+            assert set(experts[count:].unique().tolist()) <= {99}
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_replies_written_in_place(dtype: torch.dtype, device: str) -> None:
+    ranks = Ranks([4, 4], device, dtype)
+    received = ranks.dispatched()
+    places = [
+        a.get_combine_payload_tensor_in_workspace(MOST, HIDDEN, dtype) for a in ranks.exchanges
+    ]
+    for place, (rows,) in zip(places, received, strict=True):
+        place.copy_(rows)
+    for source, out in enumerate(ranks.combined(places, payload_in_workspace=True)):
+        count = sum(ranks.is_for(source, rank).int() for rank in range(2))
+        assert torch.equal(out, ranks.tokens[source] * count.unsqueeze(1).to(dtype))
+
+
+def test_out_of_turn(device: str) -> None:
+    ranks = Ranks([1], device)
+    (one,) = ranks.exchanges
+    with pytest.raises(RuntimeError, match=r"combine\(\) was called without dispatch"):
+        one.combine(torch.zeros(1, MOST, HIDDEN, device=device), MOST)
+    ranks.dispatched()
+    with pytest.raises(RuntimeError, match="called twice without combine"):
+        ranks.dispatched()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"active_rank_mask": 1}, "active_rank_mask is not supported"),
+        ({"eplb_local_stats": 1}, "eplb_local_stats is not supported"),
+        ({"invalid_token_expert_id": 1}, "needs expert_id_payload_index"),
+    ],
+)
+def test_what_dispatch_refuses(options: dict, message: str, device: str) -> None:
+    with pytest.raises((ValueError, NotImplementedError), match=message):
+        Ranks([1], device).dispatched(**options)
+
+
+def test_sizes_that_are_refused(device: str) -> None:
+    ranks = Ranks([2], device)
+    (one,), (experts,), (tokens,) = ranks.exchanges, ranks.experts, ranks.tokens
+    with pytest.raises(ValueError, match="2 tokens, more than runtime_max_tokens_per_rank, 1"):
+        one.dispatch(experts, [tokens], 1)
+    with pytest.raises(ValueError, match="10 tokens a rank; the workspace is for at most 9"):
+        one.dispatch(experts, [tokens], 10)
+    with pytest.raises(ValueError, match=r"a payload has shape \(1, 16\); expected \(2, ...\)"):
+        one.dispatch(experts, [tokens[:1]], MOST)
+    with pytest.raises(ValueError, match="9 payloads; 1 to 8 can be sent"):
+        one.dispatch(experts, [tokens] * 9, MOST)
+    with pytest.raises(ValueError, match=r"'workspace' has room for .* bytes, the call needs"):
+        one.dispatch(experts, [tokens.repeat(1, 99)], MOST)
+    with pytest.raises(ValueError, match="'metainfo' is not what moe_a2a_initialize"):
+        one.metainfo = torch.zeros(3, dtype=torch.int64)
+        one.dispatch(experts, [tokens], MOST)
+
+
+def test_the_functions_beneath(device: str) -> None:
+    (one,) = Ranks([1], device).exchanges
+    size = moe_a2a_get_workspace_size_per_rank(1, MOST, 4 * HIDDEN + 8 * TOP_K, 4 * HIDDEN)
+    assert size == one.workspace_size_per_rank
+    assert torch.equal(moe_a2a_initialize(one.workspace, 0, 1, MOST), one.metainfo)
+    view = moe_a2a_wrap_payload_tensor_in_workspace(one.workspace, [2, 2], 256, 288, torch.half)
+    assert view.shape == (2, 2, 4)
+    with pytest.raises(ValueError, match="bytes 0 to 99999999 of a workspace"):
+        moe_a2a_wrap_payload_tensor_in_workspace(one.workspace, [1], 0, 99999999, torch.half)
+    with pytest.raises(NotImplementedError, match="statistics of experts"):
+        moe_a2a_initialize(one.workspace, 0, 1, MOST, 8)
+
+
+@pytest.mark.gpus(2)
+def test_gpus_of_one_host(ranks, process_group, device: str) -> None:
+    """Rank 0 has three tokens, rank 1 none; their experts are on both."""
+    mapping = SimpleNamespace(moe_ep_rank=ranks.rank, moe_ep_size=2, moe_ep_group=[0, 1])
+    exchange = MoeAlltoAll(mapping, MOST, 2, EXPERTS, hidden_size=HIDDEN)
+    count = 3 if ranks.rank == 0 else 0
+    tokens = torch.arange(count * HIDDEN, device=device).view(count, HIDDEN).half()
+    experts = torch.tensor([[0, EXPERTS - 1]] * count, device=device).int().view(count, 2)
+    for _ in range(3):
+        (received,) = exchange.dispatch(experts, [tokens], MOST)
+        assert torch.equal(exchange.combine(received, MOST), 2 * tokens)
+    exchange.destroy()
