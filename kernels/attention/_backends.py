@@ -6,7 +6,7 @@ import torch
 
 from fictl.op import PlannedBackends
 
-from ._config import EIGHTHS
+from ._config import EIGHTHS, FP4
 from ._sm90_tiles import of_heads
 from ._tiles import MOST_HEADS_ON_CUDA_CORES
 
@@ -60,6 +60,8 @@ def _fits_sm90(
         return f"{group} heads to one of the keys, {tallest} at most"
     if positions == "ROPE_LLAMA":
         return "rotation as keys are loaded"
+    if kv is FP4:
+        return "keys of 4 bits"
     if kv in EIGHTHS and (head_dim != head_dim_v or head_dim > 128):
         return f"keys of {_plain(kv)} of heads of {head_dim}, and of {head_dim_v} for values"
     return not few_rows or f"{FEW_ROWS} rows or fewer a request"

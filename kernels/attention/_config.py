@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from . import _sm90_tiles
-from ._head_dims import misfit
-from ._tiles import Tile, tile
+from ._head_dims import fp4_misfit, misfit
+from ._tiles import DECODE_ROWS, Tile, tile
 
 if TYPE_CHECKING:
     from ._variant.user_variant import UserVariant
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 HALVES = {torch.float16: "__half", torch.bfloat16: "__nv_bfloat16"}
 EIGHTHS = {torch.float8_e4m3fn: "__nv_fp8_e4m3", torch.float8_e5m2: "__nv_fp8_e5m2"}
 TYPES = {**HALVES, **EIGHTHS}
+# Keys and values of four bits, two in a byte, in pages with a scale for each 16.
+FP4 = torch.uint8
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class Config:
     of a height, and `gathers` tells that their rows are copied one by one, of pages of any size.
 
     With `runs` a query sees runs of tokens that do not lie in pages, and items are for one head of
-    keys each. `seen` is the C++ variant that says what a query sees, if one does.
+    keys each. `seen` is the C++ variant that says what a query sees, if one does. With `scaled` the
+    scales of scores and values are read where they are, as those of queries of 8 bits always are.
     """
 
     q: torch.dtype
@@ -50,14 +53,21 @@ class Config:
     gathers: bool = False
     runs: bool = False
     seen: str = ""
+    scaled: bool = False
 
     def __post_init__(self) -> None:
-        for name, dtype, accepted in (("q", self.q, TYPES), ("k and v", self.kv, TYPES)):
+        kv = TYPES if self.kv is not FP4 else {FP4: ""}
+        for name, dtype, accepted in (("q", self.q, TYPES), ("k and v", self.kv, kv)):
             _check(name, dtype, accepted)
-        _check("out", self.o, HALVES)
+        # Taller tiles put results of 16 bits where the queries were.
+        _check("out", self.o, TYPES if self.rows == DECODE_ROWS else HALVES)
         if not self.head_dim_v:
             object.__setattr__(self, "head_dim_v", self.head_dim)
         reason = misfit(self.head_dim, self.head_dim_v, kv_bytes=self.kv.itemsize, rope=self.rope)
+        if self.kv is FP4:
+            reason = fp4_misfit(self.head_dim, self.head_dim_v, rope=self.rope)
+            if not self.paged or not self.tensor_cores or self.backend != "sm80":
+                reason = "keys of 4 bits are for pages, and tensor cores by mma.sync"
         if reason:
             raise ValueError(f"attention: {reason}")
         self.tile  # noqa: B018 a ValueError where there is none
@@ -73,10 +83,11 @@ class Config:
     def parameters(self) -> dict[str, object]:
         """The parameters of config.jinja."""
         keys = "RunKeys" if self.runs else "PagedKeys" if self.paged else "RaggedKeys"
+        of_type = "PagedFp4Keys" if self.kv is FP4 else f"{keys}<{TYPES[self.kv]}>"
         return {
             "q": TYPES[self.q],
-            "o": HALVES[self.o],
-            "keys": f"{keys}<{TYPES[self.kv]}>",
+            "o": TYPES[self.o],
+            "keys": of_type,
             "variant": f"All<{', '.join(self._variants())}>",
             "text": "" if self.user is None else self.user.text,
             "head_dim": self.head_dim,
@@ -92,7 +103,7 @@ class Config:
     def _variants(self) -> list[str]:
         """The C++ variants in the order of models that have several: biases, then soft caps."""
         parts = {
-            "HeadScales": self.q in EIGHTHS,
+            "HeadScales": self.q in EIGHTHS or self.scaled,
             "Alibi": self.alibi,
             "SoftCap": self.soft_cap,
             "CustomMask": self.custom_mask,

@@ -16,6 +16,7 @@ MOST_ON_CUDA_CORES = 256
 MOST_OF_A_BLOCK = 256
 
 _CHUNK_BYTES = 16
+_FP4_DIMS = (64, 128, 256)
 _OF_A_HALF = 8  # elements that are rotated together, in each half of a head
 
 
@@ -61,3 +62,13 @@ def cuda_cores_misfit(
     if rope and head_dim % (2 * _CHUNK_BYTES // kv_bytes):
         return f"rotated heads of {head_dim} elements of {8 * kv_bytes} bits"
     return ""
+
+
+def fp4_misfit(head_dim: int, head_dim_v: int, *, rope: bool = False) -> str:
+    """Explain why no kernel takes heads of these sizes of keys of 4 bits; "" where one does."""
+    if rope:
+        return "'ROPE_LLAMA' rotates keys of 8 or 16 bits: rotate before they are quantized"
+    if head_dim == head_dim_v and head_dim in _FP4_DIMS:
+        return ""
+    sizes = ", ".join(map(str, _FP4_DIMS))
+    return f"heads have {head_dim} elements, of values {head_dim_v}; of 4 bits both have {sizes}"

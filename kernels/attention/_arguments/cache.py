@@ -19,9 +19,9 @@ def is_hnd(op: str, kv_layout: str) -> bool:
 
 
 def keys_and_values(
-    op: str, paged_kv_cache: PagedCache, hnd: bool
+    op: str, paged_kv_cache: PagedCache, hnd: bool, name: str = "paged_kv_cache"
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """View a cache as keys and values.
+    """View a cache, which is the argument `name`, as keys and values.
 
     Both are (pages, page_size, heads, head_dim), or (pages, heads, page_size, head_dim) with `hnd`.
     """
@@ -30,24 +30,24 @@ def keys_and_values(
         if cache.ndim == 4:  # Pages of one slot may do without that dimension.
             cache = cache.unsqueeze(-2 if hnd else -3)
         if cache.ndim != 5 or cache.shape[1] != 2:
-            raise _shape(op, paged_kv_cache, "2, ", hnd)
+            raise _shape(op, name, paged_kv_cache, "2, ", hnd)
         k, v = cache.unbind(1)
         return k, v
     if not isinstance(paged_kv_cache, tuple | list) or len(paged_kv_cache) != 2:
         raise TypeError(
-            f"{op}: argument 'paged_kv_cache' is a {type(paged_kv_cache).__name__}; pass a tensor, "
+            f"{op}: argument '{name}' is a {type(paged_kv_cache).__name__}; pass a tensor, "
             "or a tuple of keys and values"
         )
     k, v = (x.unsqueeze(-2 if hnd else -3) if x.ndim == 3 else x for x in paged_kv_cache)
     for x in (k, v):
         if x.ndim != 4:
-            raise _shape(op, x, "", hnd)
+            raise _shape(op, name, x, "", hnd)
     return k, v
 
 
-def _shape(op: str, cache: torch.Tensor, stacked: str, hnd: bool) -> ValueError:
+def _shape(op: str, name: str, cache: torch.Tensor, stacked: str, hnd: bool) -> ValueError:
     inner = "num_kv_heads, page_size" if hnd else "page_size, num_kv_heads"
     return ValueError(
-        f"{op}: argument 'paged_kv_cache' has shape {tuple(cache.shape)}; it is (pages, {stacked}"
+        f"{op}: argument '{name}' has shape {tuple(cache.shape)}; it is (pages, {stacked}"
         f"{inner}, head_dim)"
     )

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .._config import EIGHTHS, HALVES
-from .._head_dims import misfit
+from .._config import EIGHTHS, FP4, HALVES
+from .._head_dims import fp4_misfit, misfit
 from .dtypes import Dtypes
 from .numbers import Number, number
 from .refusals import unknown
@@ -107,10 +107,13 @@ def _checked(
 ) -> Options:
     heads = heads._replace(dim_v=heads.dim_v or heads.dim)
     _check_heads(op, heads)
-    _check_dtypes(op, dtypes)
+    check_dtypes(op, dtypes)
     if scores.positions not in POSITIONS:
         raise unknown(op, "pos_encoding_mode", scores.positions, POSITIONS)
-    _check_dims(op, heads, dtypes, rope=scores.positions == "ROPE_LLAMA")
+    rope = scores.positions == "ROPE_LLAMA"
+    if dtypes.kv is FP4:
+        _refuse(op, fp4_misfit(heads.dim, heads.dim_v, rope=rope))
+    check_dims(op, heads.dim, heads.dim_v, kv_bytes=dtypes.kv.itemsize, rope=rope)
     return Options(
         *heads,
         *dtypes,
@@ -150,25 +153,33 @@ def _check_heads(op: str, heads: Heads) -> None:
         )
 
 
-def _check_dims(op: str, heads: Heads, dtypes: Dtypes, *, rope: bool) -> None:
-    reason = misfit(heads.dim, heads.dim_v, kv_bytes=dtypes.kv.itemsize, rope=rope)
+def check_dims(op: str, dim: int, dim_v: int, *, kv_bytes: int, rope: bool = False) -> None:
+    """Refuse sizes of heads that no kernel takes."""
+    _refuse(op, misfit(dim, dim_v, kv_bytes=kv_bytes, rope=rope))
+
+
+def _refuse(op: str, reason: str) -> None:
+    """Raise NotImplementedError for a reason, if there is one."""
     if reason:
         raise NotImplementedError(f"{op}: {reason}")
 
 
-def _check_dtypes(op: str, dtypes: Dtypes) -> None:
+def check_dtypes(op: str, dtypes: Dtypes, *, narrow_out: bool = False) -> None:
+    """Refuse dtypes that no kernel takes; with `narrow_out` results may be of 8 bits."""
     q, kv, o = dtypes
+    o_fits = o in HALVES or (narrow_out and o in EIGHTHS)
     if q in EIGHTHS:
         if kv != q:
             raise _dtype(op, "k and v", kv, f"{_plain(q)} as q")
-        if o not in HALVES:
+        if not o_fits:
             raise _dtype(op, "out", o, "float16 or bfloat16, which plans take as o_data_type")
         return
     if q not in HALVES:
         raise _dtype(op, "q", q, "float16, bfloat16, float8_e4m3fn or float8_e5m2")
-    if kv not in (q, *EIGHTHS):
-        raise _dtype(op, "k and v", kv, f"{_plain(q)} as q, float8_e4m3fn or float8_e5m2")
-    if o not in HALVES:
+    if kv not in (q, *EIGHTHS, FP4):
+        accepted = f"{_plain(q)} as q, float8_e4m3fn, float8_e5m2, or uint8 for nvfp4"
+        raise _dtype(op, "k and v", kv, accepted)
+    if not o_fits:
         raise _dtype(op, "out", o, "float16 or bfloat16")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 
 class Renaming:
@@ -17,7 +18,15 @@ class Renaming:
         pass
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, TypeError | ValueError):
-            theirs = re.compile("|".join(f"(?<='){name}(?=')" for name in self._names))
-            message = theirs.sub(lambda match: self._names[match[0]], str(error))
-            raise type(error)(self._where + message) from None
+        if isinstance(error, ValueError) and hasattr(error, "hint"):  # One of fictl's.
+            own: Any = error
+            own.message = self._where + self._renamed(own.message, "'")
+            own.hint = self._renamed(own.hint, r"\b")
+            own.args = (own.message,)
+        elif isinstance(error, TypeError | ValueError):
+            raise type(error)(self._where + self._renamed(str(error), "'")) from None
+
+    def _renamed(self, text: str, edge: str) -> str:
+        """Replace names that stand between quotes, or between edges of words."""
+        theirs = re.compile("|".join(f"(?<={edge}){name}(?={edge})" for name in self._names))
+        return theirs.sub(lambda match: self._names.get(match[0], ""), text)

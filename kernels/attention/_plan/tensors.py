@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from .._arguments.options import Options
+from .._config import FP4
 from .lengths import Lengths
 from .work_list import Counts
 
@@ -50,13 +51,14 @@ def check_tensors(
     if k.dtype is not options.kv:
         raise _dtype(op, place.argument, k.dtype, options.kv)
     kv_shape = k.shape
-    inner = (kv_shape[place.head_dim], kv_shape[-1])
+    of_byte = 2 if options.kv is FP4 else 1
+    inner = (kv_shape[place.head_dim], of_byte * kv_shape[-1])
     if inner != (options.kv_heads, options.head_dim):
         raise ValueError(
             f"{op}: argument '{place.argument}' has shape {tuple(kv_shape)}: {inner[0]} heads of "
             f"{inner[1]} values; plan() was told {options.kv_heads} of {options.head_dim}"
         )
-    if v.shape != (*kv_shape[:-1], options.head_dim_v) or v.dtype is not k.dtype:
+    if v.shape != (*kv_shape[:-1], options.head_dim_v // of_byte) or v.dtype is not k.dtype:
         raise ValueError(
             f"{op}: keys have shape {tuple(kv_shape)} and dtype {k.dtype}, values "
             f"{tuple(v.shape)} and {v.dtype}; plan() was told heads of values of "

@@ -37,6 +37,15 @@ PAGES: Axes = {
     "page_size": Const("slots a page", "ps"),
     "kv": Const("keys and values", value=2),
 }
+# Of calls with a table of pages for each request.
+TABLES: Axes = {
+    "pages": Var("pages of the cache"),
+    "most_pages": Var("pages that a request may have"),
+    "page_size": Const("slots a page", "ps"),
+    "kv": Const("keys and values", value=2),
+    **HEADS,
+    "head_dim": Const("values a head", "d"),
+}
 HEAD_COUNTS: Inputs = {
     "num_qo_heads": Scalar("int32", doc="heads of queries"),
     "num_kv_heads": Scalar("int32", doc="heads of keys and values"),
@@ -51,6 +60,17 @@ SINKS: Inputs = {
         ("num_qo_heads",), dtype="float32", optional=True, doc="logit of a key without a value"
     )
 }
+
+
+def table_rules(requests: str) -> tuple[str, ...]:
+    """Make the constraints of calls with tables of pages, for the axis of their requests."""
+    return (
+        "num_qo_heads % num_kv_heads == 0",
+        "num_kv_heads >= 1",
+        *of_dims("head_dim"),
+        f"pages >= {requests} * most_pages",
+        "page_size >= 1",
+    )
 
 
 def of_dims(*names: str) -> tuple[str, ...]:

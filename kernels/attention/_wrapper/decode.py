@@ -9,6 +9,7 @@ import torch
 
 from fictl.op import KernelModule, PlannedChoice
 
+from .._arguments.block_scales import block_scales
 from .._arguments.cache import PagedCache, is_hnd, keys_and_values
 from .._arguments.dtypes import Dtype, dtypes_of
 from .._arguments.lse import lse_for_kernel
@@ -16,6 +17,7 @@ from .._arguments.numbers import Number, scale
 from .._arguments.options import Heads, Options, options
 from .._arguments.refusals import OTHER_KERNELS, refuse_given
 from .._backends import AUTO, DECODE, check_backend
+from .._config import FP4
 from .._head_dims import cuda_cores_misfit
 from .._plan.attention import Attention, Work
 from .._plan.lengths import Indices, Lengths, lengths
@@ -24,6 +26,7 @@ from .._plan.tensors import Place
 from .._tiles import DECODE_ROWS, decode_rows
 from .._variant.variant import Variant
 from .buffers import Buffers
+from .reached import Reached
 
 _NAMES = ("q_len_per_req", "indptr", "last_page_len", "seq_lens")
 _BUFFERS = ("paged_kv_indptr_buffer", "paged_kv_indices_buffer", "paged_kv_last_page_len_buffer")
@@ -61,11 +64,12 @@ class StatedDtypes(NamedTuple):
     both: Dtype | None
 
 
-class DecodeWrapper:
+class DecodeWrapper(Reached):
     """plan() and run() of decoding, but for their arguments. Subclasses say what runs."""
 
     cuda_cores: ClassVar[KernelModule]
     tensor_cores: ClassVar[KernelModule]
+    _buffers: Buffers
 
     def __init__(
         self,
@@ -227,6 +231,7 @@ class DecodeWrapper:
         sinks: torch.Tensor | None,
         scalars: Mapping[str, float] | None,
         enable_pdl: bool | None,
+        kv_cache_sf: PagedCache | None = None,
     ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         k, v = keys_and_values(self._op, paged_kv_cache, self._hnd)
         written = lse_for_kernel(self._op, lse, q) if return_lse else None
@@ -238,6 +243,7 @@ class DecodeWrapper:
             lse=written,
             pages=self._pages,
             sinks=sinks,
+            head_scales=block_scales(self._op, self._attention.options.kv, kv_cache_sf, self._hnd),
             scale=scale(self._op, **scales),
             v_scale=scale(self._op, v_scale=v_scale),
             scalars=scalars,
@@ -299,6 +305,8 @@ class DecodeWrapper:
             kv_bytes=chosen.kv.itemsize,
             rope=chosen.positions == "ROPE_LLAMA",
         )
+        if chosen.kv is FP4:
+            misfit = "keys of 4 bits"
         return DECODE.choose(self._op, self.device, self._asked, chosen.group, q_len, misfit)
 
     def _options(

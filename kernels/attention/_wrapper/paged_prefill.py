@@ -6,7 +6,10 @@ from typing import Any
 
 import torch
 
+from .._arguments.block_scales import block_scales
+from .._arguments.cache import PagedCache
 from .._arguments.dtypes import Dtype, dtypes_of
+from .._arguments.head_scales import NO_SCALES, HeadScales, Scale, head_scales
 from .._arguments.options import Heads
 from .._plan.lengths import lengths
 from .._variant.variant import Variant
@@ -57,6 +60,19 @@ class PagedPrefill(PrefillWrapper):
             variant_owns_mask=variant_owns_mask,
         )
         self._pages: torch.Tensor | None = None
+
+    def _scales(
+        self,
+        q: torch.Tensor,
+        scale_q: Scale | None,
+        scale_k: Scale | None,
+        scale_v: Scale | None,
+        kv_cache_sf: PagedCache | None,
+    ) -> HeadScales:
+        """Read the scales of heads, or of the blocks of a cache of 4 bits: no call has both."""
+        of_heads = head_scales(self._op, q, scale_q, scale_k, scale_v)
+        of_blocks = block_scales(self._op, self._attention.options.kv, kv_cache_sf, self._hnd)
+        return of_heads if of_blocks is NO_SCALES else of_blocks
 
     def workspace_size(
         self,

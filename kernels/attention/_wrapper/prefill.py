@@ -25,13 +25,16 @@ from .._variant.variant import Variant
 from .buffers import Buffers
 from .items import SPANS, Items, item_spans
 from .masks import SegmentPackbits, packed_mask
+from .reached import Reached
 
 
-class PrefillWrapper:
+class PrefillWrapper(Reached):
     """plan() and run() of a wrapper, but for their arguments. Subclasses say what runs."""
 
     kernel: ClassVar[KernelModule]
     segment_packbits: ClassVar[SegmentPackbits]
+    _attention: Attention
+    _buffers: Buffers
 
     def _set_up(
         self,

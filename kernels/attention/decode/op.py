@@ -197,14 +197,17 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
         lse: (queries, num_qo_heads), fp32. None allocates it if asked for.
         window_left, q_len_per_req: plan()'s, if they are given.
         sinks: (num_qo_heads,): the logit of a key without a value.
-        skip_softmax_threshold_scale_factor, kv_cache_sf: FlashInfer's own, which are refused.
+        kv_cache_sf: of a cache of 4 bits, which is uint8 with head_dim / 2 in place of head_dim, the scales
+            of each 16 values, e4m3, with head_dim / 16: as nvfp4_quantize_append_paged_kv_cache writes
+            both. plan() was told kv_data_type=torch.uint8; heads are of 64, 128 or 256. A scale that is
+            negative or NaN makes what it belongs to NaN. k_scale and v_scale are the global scales.
+        skip_softmax_threshold_scale_factor: FlashInfer's own, which is refused.
         scalars: the values of the variant, by name. The others are single_decode_with_kv_cache's.
         """
         refuse_given(
             self._op,
-            "the softmax here is exact, and caches of 4 bits are not here",
+            "the softmax here is exact",
             skip_softmax_threshold_scale_factor=skip_softmax_threshold_scale_factor,
-            kv_cache_sf=kv_cache_sf,
         )
         self._check_planned(window_left, q_len_per_req)
         return self._run(
@@ -218,6 +221,7 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
             sinks=sinks,
             scalars=scalars,
             enable_pdl=enable_pdl,
+            kv_cache_sf=kv_cache_sf,
         )
 
     run_return_lse = partialmethod(run, return_lse=True)

@@ -24,7 +24,7 @@ from .jit import module
 
 kernel = KernelModule(module)
 
-_FP4 = "caches of 4 bits are not here"
+_FP4 = "caches of 4 bits are in pages: BatchPrefillWithPagedKVCacheWrapper"
 _EXACT = "the softmax here is exact, and in fp32"
 _INDPTR = "values and outputs lie as keys and queries do"
 
@@ -367,10 +367,10 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedPrefill):
             of keys and of values, (pages, page_size, num_kv_heads, head_dim_qk or head_dim_vo) each;
             "HND" has page_size after num_kv_heads. Last dimension contiguous, else any stride.
         window_left: plan()'s, if it is given.
+        kv_cache_sf: BatchDecodeWithPagedKVCacheWrapper.run's, for a cache of 4 bits.
         skip_softmax_threshold_scale_factor, use_fp16_softmax, uses_spcompress: FlashInfer's own,
             which are refused. The others are BatchPrefillWithRaggedKVCacheWrapper.run's.
         """
-        self._refuse(_FP4, kv_cache_sf=kv_cache_sf)
         self._refuse(
             _EXACT,
             skip_softmax_threshold_scale_factor=skip_softmax_threshold_scale_factor,
@@ -384,7 +384,7 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedPrefill):
             k,
             v,
             self._pages,
-            head_scales=head_scales(self._op, q, scale_q, scale_k, scale_v),
+            head_scales=self._scales(q, scale_q, scale_k, scale_v, kv_cache_sf),
             scales={"q_scale": q_scale, "k_scale": k_scale},
             v_scale=v_scale,
             out=out,

@@ -41,13 +41,14 @@
 // 8-bit keys and values become 16 bits in registers. Four elements that are contiguous along the
 // contraction are a lane's share of one operand, if the queries' elements come in that order too.
 // Values are contiguous along the result instead: their even dims are one operand, their odd dims
-// another.
+// another. Of four bits, elements that are four apart are a pair: decode_fp4.cuh.
 #pragma once
 
 #include <string.h>
 
 #include <type_traits>
 
+#include <fictl/attention/decode_fp4.cuh>
 #include <fictl/attention/decode_stages.cuh>
 #include <fictl/attention/epilogue.cuh>
 #include <fictl/attention/merged_part.cuh>
@@ -75,8 +76,8 @@ class DecodeWarp {
   using KV = typename Shape::KV;
   using Variant = typename Config::Variant;
   using QueryTile = Tile<Q, Shape::kColumns>;
-  using KeyTile = Tile<KV, Shape::kColumns>;
-  using ValueTile = Tile<KV, Shape::kValueColumns>;
+  using KeyTile = Tile<KV, Shape::kKeyUnits>;
+  using ValueTile = Tile<KV, Shape::kValueUnits>;
 
   static constexpr int kSteps = Shape::kColumns / device::kMmaK;
   static constexpr int kKeyGroups = Shape::kKeys / device::kMmaN;
@@ -105,6 +106,12 @@ class DecodeWarp {
     const int highest = row_of(problem, item.row + rows_ - 1, kv_head).query;
     seen_by_all_ = {span_of(problem, item, highest).first, span_of(problem, item, lowest).last};
     if (seen_by_all_.last >= item.end) seen_by_all_.last = item.end - 1;
+  }
+
+  // Takes what the scores of each row are to be multiplied with.
+  __device__ void scale_rows(const float* scales) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) row_scales_[half] = scales[half * 8 + lane_ / 4];
   }
 
   // Multiplies the queries with 16-bit keys.
@@ -150,6 +157,15 @@ class DecodeWarp {
       }
     }
     return sum(halves);
+  }
+
+  // Multiplies the queries with keys of four bits.
+  __device__ Scores multiply(Tile<Fp4x2, Shape::kKeyUnits> k, const char* scales) const {
+    Scores halves[2] = {};
+    add_fp4_scores<Shape>(q_, k, scales, halves[0].at, halves[1].at, lane_);
+    Scores scores = sum(halves);
+    scale_fp4_scores<Shape>(scores.at, row_scales_, scales, lane_);
+    return scores;
   }
 
   // Turns the scores of the keys from position `first` on into weights, and scales the sums so far
@@ -227,6 +243,11 @@ class DecodeWarp {
     }
   }
 
+  // Adds values of four bits.
+  __device__ void weigh(const Scores& weights, ValueTile v, const char* scales) {
+    add_fp4_values<Shape>(sums_, weights.at, v, scales, lane_);
+  }
+
   // Adds up the sums of the warps, and stores the tile's result. Called by the whole block when it
   // is done with its keys.
   __device__ void store(float* shared) {
@@ -236,16 +257,28 @@ class DecodeWarp {
     for (int half = 0; half < 2; ++half) {
       const int row = half * 8 + lane_ / 4;
       float* to = shared + warp * kWarpSums + row * Shape::kSumsPitch;
+      if constexpr (Shape::kFp4) {
 #pragma unroll
-      for (int d = 0; d < kDimGroups; d += 2) {
-        const float* first = &sums_[d][half * 2];
-        const float* second = &sums_[d + 1][half * 2];
-        if constexpr (Shape::kNarrow) {
-          *reinterpret_cast<float4*>(to + d * 8 + lane_ % 4 * 4) = {first[0], second[0], first[1],
-                                                                    second[1]};
-        } else {
-          *reinterpret_cast<float2*>(to + d * 8 + lane_ % 4 * 2) = {first[0], first[1]};
-          *reinterpret_cast<float2*>(to + d * 8 + 8 + lane_ % 4 * 2) = {second[0], second[1]};
+        for (int d = 0; d < kDimGroups; d += 4) {
+#pragma unroll
+          for (int i = 0; i < 2; ++i) {
+            const int at = half * 2 + i;
+            *reinterpret_cast<float4*>(to + d * 8 + lane_ % 4 * 8 + i * 4) = {
+                sums_[d][at], sums_[d + 1][at], sums_[d + 2][at], sums_[d + 3][at]};
+          }
+        }
+      } else {
+#pragma unroll
+        for (int d = 0; d < kDimGroups; d += 2) {
+          const float* first = &sums_[d][half * 2];
+          const float* second = &sums_[d + 1][half * 2];
+          if constexpr (Shape::kNarrow) {
+            *reinterpret_cast<float4*>(to + d * 8 + lane_ % 4 * 4) = {first[0], second[0], first[1],
+                                                                      second[1]};
+          } else {
+            *reinterpret_cast<float2*>(to + d * 8 + lane_ % 4 * 2) = {first[0], first[1]};
+            *reinterpret_cast<float2*>(to + d * 8 + 8 + lane_ % 4 * 2) = {second[0], second[1]};
+          }
         }
       }
       // The lanes of a row have its maximum, and each a part of its sum.
@@ -353,44 +386,41 @@ class DecodeWarp {
   QueryTile q_;
   float sums_[kDimGroups][4] = {};
   device::SoftmaxState states_[2];
+  float row_scales_[2] = {1.0f, 1.0f};  // of keys of four bits
 };
 
-// Asks for what the first keys wait for, ahead of the kernels before this one: a block's own item,
-// and its share of the pages of all, since it does not know its own yet.
+// Asks for a block's share of the pages of all, since it does not know its own yet, ahead of the
+// kernels before this one.
 template <typename Config>
-__device__ void ask_ahead(const Problem<Config>& problem, int block) {
+__device__ void ask_ahead_for_pages(const Problem<Config>& problem) {
   using Keys = typename Config::Keys;
-  const int thread = static_cast<int>(threadIdx.x);
-  if (thread == 0) {
-    device::prefetch_line(&problem.items[Keys::kItemNamesHead ? block : block / problem.kv_heads]);
-  }
-  if constexpr (std::is_same_v<Keys, PagedKeys<typename Keys::Element>>) {
+  if constexpr (std::is_same_v<Keys, PagedKeys<typename Keys::Element>> || kIsFp4<Keys>) {
     constexpr int kEntries = device::kLineBytes / static_cast<int>(sizeof(int32_t));
-    const int64_t first = (int64_t{thread} * gridDim.x + blockIdx.x) * kEntries;
+    const int64_t first = (int64_t{threadIdx.x} * gridDim.x + blockIdx.x) * kEntries;
     if (first < problem.keys.page_count) device::prefetch_line(problem.keys.pages.data + first);
   }
 }
 
-// Blocks are of all heads of the keys for one item after another.
+// The same of all that the first keys wait for: a block's own item, and the pages.
 template <typename Config>
-__global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Config>::kBlocks)
-    DecodeKernel(const __grid_constant__ Problem<Config> problem) {
+__device__ void ask_ahead(const Problem<Config>& problem, int block) {
+  if (threadIdx.x == 0) {
+    constexpr bool kNamesHead = Config::Keys::kItemNamesHead;
+    device::prefetch_line(&problem.items[kNamesHead ? block : block / problem.kv_heads]);
+  }
+  ask_ahead_for_pages(problem);
+}
+
+// Attention of one item for one head of the keys, by a whole block; before it does another, there
+// is to be a barrier. The values are those from `first_value` on.
+template <typename Config>
+__device__ __forceinline__ void decode_item(const Problem<Config>& problem, const Item& item,
+                                            int kv_head, int first_value, char* shared) {
   using Shape = DecodeShape<Config>;
   using Q = typename Shape::Q;
   using Stages = DecodeStages<Config>;
   using QueryTile = Tile<Q, Shape::kColumns>;
   constexpr int kStages = Shape::kStages;
-  extern __shared__ __align__(128) char shared[];
-
-  const int block = static_cast<int>(blockIdx.x / Shape::kParts);
-  ask_ahead(problem, block);
-  device::pdl_wait();
-  device::pdl_trigger();
-  const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
-  const Share share = share_of(problem, block);
-  const int kv_head = share.kv_head;
-  const Item item = problem.items[share.item];
-  if (item.request < 0) return;
 
   const auto part = [&](const char* name, int start, int bytes) {
     return device::shared_part(shared, name, start, bytes);
@@ -401,12 +431,17 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
 #pragma unroll
   for (int i = 0; i < kStages; ++i) stages.find(i, found[i]);
   const QueryTile q{shared, part("queries", Shape::kQueriesAt, Shape::kQueryBytes)};
-  copy_queries<Shape::kThreads>(q, problem, item, kv_head);
+  [[maybe_unused]] auto* row_scales = reinterpret_cast<float*>(
+      shared + part("scales of rows", Shape::kRowScalesAt, Shape::kRowScalesBytes));
+  if constexpr (!Shape::kFp4) copy_queries<Shape::kThreads>(q, problem, item, kv_head);
   device::copy_commit();
 #pragma unroll
   for (int i = 0; i < kStages; ++i) {
     stages.copy_keys(i, i, found[i]);
     stages.copy_values(i, i, found[i]);
+  }
+  if constexpr (Shape::kFp4) {
+    load_fp4_queries<Shape::kThreads>(q, row_scales, problem, item, kv_head);
   }
 
   double* turns =
@@ -423,6 +458,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
     __syncthreads();
   }
   DecodeWarp<Config> warp(problem, item, kv_head, first_value, q);
+  if constexpr (Shape::kFp4) warp.scale_rows(row_scales);
   typename Stages::Found next;
   stages.find(kStages, next);
   for (int tile = 0, stage = 0; stages.has(tile); ++tile) {
@@ -447,6 +483,8 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
                                                                   turns, position, lane);
         __syncwarp();
         return warp.multiply(rotated);
+      } else if constexpr (Shape::kFp4) {
+        return warp.multiply(stages.keys(stage), stages.key_scales(stage));
       } else {
         return warp.multiply(stages.keys(stage));
       }
@@ -456,7 +494,11 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
     warp.soften(scores, first);
     device::copy_wait<2 * kStages - 1>();
     __syncwarp();
-    warp.weigh(scores, stages.values(stage));
+    if constexpr (Shape::kFp4) {
+      warp.weigh(scores, stages.values(stage), stages.value_scales(stage));
+    } else {
+      warp.weigh(scores, stages.values(stage));
+    }
     __syncwarp();
     stages.copy_values(tile + kStages, stage, next);
     stages.find(tile + kStages + 1, next);
@@ -465,6 +507,24 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   device::copy_wait<0>();
   __syncthreads();
   warp.store(reinterpret_cast<float*>(shared + part("sums", 0, Shape::kSumsBytes)));
+}
+
+// Blocks are of all heads of the keys for one item after another.
+template <typename Config>
+__global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Config>::kBlocks)
+    DecodeKernel(const __grid_constant__ Problem<Config> problem) {
+  using Shape = DecodeShape<Config>;
+  extern __shared__ __align__(128) char shared[];
+
+  const int block = static_cast<int>(blockIdx.x / Shape::kParts);
+  ask_ahead(problem, block);
+  device::pdl_wait();
+  device::pdl_trigger();
+  const int first_value = static_cast<int>(blockIdx.x % Shape::kParts) * Shape::kPartStep;
+  const Share share = share_of(problem, block);
+  const Item item = problem.items[share.item];
+  if (item.request < 0) return;
+  decode_item(problem, item, share.kv_head, first_value, shared);
 }
 
 // For any items of 16 rows; parts of split ones are for MergeParts to merge.

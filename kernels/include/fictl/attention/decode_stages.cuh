@@ -2,6 +2,7 @@
 // warp waits for its own copies only, and the loop over the keys has no barrier of the block.
 #pragma once
 
+#include <fictl/attention/fp4_keys.cuh>
 #include <fictl/attention/head_shape.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/queries.cuh>
@@ -23,12 +24,16 @@ using DecodeHead =
 template <typename Config>
 struct DecodeShape : DecodeHead<Config> {
   using Head = DecodeHead<Config>;
-  using Q = Widened<typename Config::Q>;
   using KV = typename Config::Keys::Element;
+  static constexpr bool kFp4 = kIsFp4<typename Config::Keys>;
+  using Q = std::conditional_t<kFp4, __half, Widened<typename Config::Q>>;  // of products
 
   static constexpr int kRows = 16;
   // Keys and values are of fewer bits than what tensor cores take here.
   static constexpr bool kNarrow = sizeof(KV) < sizeof(Q);
+  // Columns of tiles of keys, and of values, in units of KV.
+  static constexpr int kKeyUnits = Head::kColumns / kPackOf<KV>;
+  static constexpr int kValueUnits = Head::kValueColumns / kPackOf<KV>;
   // Rotated keys of fewer bits need a place of their own; those of as many stay where they are.
   static constexpr bool kRotatesApart = Config::kRope && kNarrow;
   // Keys and values are tiles of one size, which is a power of two, and is copied whole.
@@ -42,17 +47,18 @@ struct DecodeShape : DecodeHead<Config> {
       Head::kColumns > Head::kValueColumns ? Head::kColumns : Head::kValueColumns;
   static constexpr bool kLarge = kMost > 128;
   static constexpr int kKeys = kRotatesApart || kLarge || kMost * sizeof(KV) > 128 ? 16
-                               : !kEven || kMost * sizeof(KV) > 64                 ? 32
+                               : !kEven || kFp4 || kMost * sizeof(KV) > 64         ? 32
                                                                                    : 64;
   static constexpr int kWarps = kMost > 256 ? 1 : kLarge ? 2 : 4;
   static constexpr int kThreads = kWarps * device::kWarpSize;
-  static constexpr int kStages = 2;
+  // Stages of four bits are half as large: three are as many bytes in flight.
+  static constexpr int kStages = kFp4 ? 3 : 2;
   // Blocks on an SM. Three leave 168 registers a thread; conversions need more.
-  static constexpr int kBlocks = kNarrow && kMost > 64 && !kLarge ? 2 : 3;
+  static constexpr int kBlocks = kNarrow && !kFp4 && kMost > 64 && !kLarge ? 2 : 3;
 
   // Bytes of a warp's keys, and of its values.
-  static constexpr int kKeysBytes = kKeys * Head::kColumns * static_cast<int>(sizeof(KV));
-  static constexpr int kValuesBytes = kKeys * Head::kValueColumns * static_cast<int>(sizeof(KV));
+  static constexpr int kKeysBytes = kKeys * kKeyUnits * static_cast<int>(sizeof(KV));
+  static constexpr int kValuesBytes = kKeys * kValueUnits * static_cast<int>(sizeof(KV));
   static_assert(!kEven || (kKeysBytes & (kKeysBytes - 1)) == 0,
                 "tiles lie at multiples of a power of two");
   static constexpr int kStageBytes = kWarps * (kKeysBytes + kValuesBytes);
@@ -73,7 +79,15 @@ struct DecodeShape : DecodeHead<Config> {
       kQueryBytes;
   static constexpr int kTurnsAt = kRotatedAt + kRotatedBytes;
   static constexpr int kQueriesAt = kTurnsAt + kTurnsBytes;
-  static constexpr int kSharedBytes = kQueriesAt + kQueryBytes;
+  // Scales of four bits: rows of keys, then of values, of each warp and stage.
+  static constexpr int kScalesAt = kQueriesAt + kQueryBytes;
+  static constexpr int kKeyScalesBytes = kFp4 ? kKeys * Head::kDim / kFp4Block : 0;
+  static constexpr int kValueScalesBytes = kFp4 ? kKeys * Head::kValues / kFp4Block : 0;
+  static constexpr int kScalesBytes = kKeyScalesBytes + kValueScalesBytes;
+  static_assert(!kFp4 || kEven, "heads of four bits are of 64, 128 or 256 elements");
+  static constexpr int kRowScalesAt = kScalesAt + kStages * kWarps * kScalesBytes;
+  static constexpr int kRowScalesBytes = kFp4 ? kRows * static_cast<int>(sizeof(float)) : 0;
+  static constexpr int kSharedBytes = kRowScalesAt + kRowScalesBytes;
 };
 
 // A place in a tile: as far from its first row as `row`, a multiple of 8, and an even number of
@@ -100,6 +114,9 @@ template <typename T>
 __device__ bool evenly_apart(const PagedKeys<T>& keys, int first, int count) {
   return keys.page_size.divide(first).remainder + count <= keys.page_size.divisor();
 }
+__device__ inline bool evenly_apart(const PagedFp4Keys& keys, int first, int count) {
+  return keys.page_size.divide(first).remainder + count <= keys.page_size.divisor();
+}
 template <typename T>
 __device__ bool evenly_apart(const RunKeys<T>&, int /*first*/, int /*count*/) {
   return false;
@@ -120,8 +137,8 @@ class DecodeStages {
   using KV = typename Shape::KV;
 
  public:
-  using KeyTile = Tile<KV, Shape::kColumns>;
-  using ValueTile = Tile<KV, Shape::kValueColumns>;
+  using KeyTile = Tile<KV, Shape::kKeyUnits>;
+  using ValueTile = Tile<KV, Shape::kValueUnits>;
 
   // The places of a tile's keys. If the whole tile is within a page, the first is enough; otherwise
   // every lane finds one or two.
@@ -157,6 +174,17 @@ class DecodeStages {
     return {shared_, device::shared_part(shared_, "values", start, Shape::kValuesBytes)};
   }
 
+  // Scales of a stage's keys and of its values, where they are of four bits: a row for each.
+  __device__ char* key_scales(int stage) const {
+    const int start = Shape::kScalesAt + (stage * Shape::kWarps + warp_) * Shape::kScalesBytes;
+    return shared_ + device::shared_part(shared_, "key scales", start, Shape::kKeyScalesBytes);
+  }
+  __device__ char* value_scales(int stage) const {
+    const int start = Shape::kScalesAt + (stage * Shape::kWarps + warp_) * Shape::kScalesBytes +
+                      Shape::kKeyScalesBytes;
+    return shared_ + device::shared_part(shared_, "value scales", start, Shape::kValueScalesBytes);
+  }
+
   // Asks for the indices of pages, which a later copy waits for.
   __device__ void find(int tile, Found& found) const {
     const int first = this->first(tile);
@@ -176,10 +204,16 @@ class DecodeStages {
   }
 
   __device__ void copy_keys(int tile, int stage, const Found& found) const {
+    if constexpr (Shape::kFp4) {
+      copy_scales<Shape::kDim>(tile, key_scales(stage), found, problem_.keys.k_scales);
+    }
     copy<Shape::kDim>(tile, keys(stage), found, of_key_, step_of(problem_.keys.k),
                       [&](auto at) { return problem_.keys.key(at, 0); });
   }
   __device__ void copy_values(int tile, int stage, const Found& found) const {
+    if constexpr (Shape::kFp4) {
+      copy_scales<Shape::kValues>(tile, value_scales(stage), found, problem_.keys.v_scales);
+    }
     copy<Shape::kValues>(tile, values(stage), found, of_value_, step_of(problem_.keys.v),
                          [&](auto at) { return problem_.keys.value(at, 0); });
   }
@@ -193,6 +227,20 @@ class DecodeStages {
     if constexpr (!Shape::kEven) return of_head;
     constexpr int kChunks = KeyTile::kChunks;
     return of_head + lane_ / kChunks * step_of(rows) + lane_ % kChunks * KeyTile::kElementsPerChunk;
+  }
+
+  // Copies the scales of rows of kElements, a row by each lane; of those that are not there, zeros.
+  // They are of the group of the copy that follows.
+  template <int kElements>
+  __device__ void copy_scales(int tile, char* to, const Found& found,
+                              const device::PagedRows<const uint8_t>& rows) const {
+    static_assert(Shape::kKeys <= device::kWarpSize, "a lane copies one row");
+    constexpr int kBytes = kElements / kFp4Block;
+    const int left = item_.end - first(tile);
+    if (left <= 0 || lane_ >= Shape::kKeys) return;
+    const uint8_t* from = rows.row(found.at[0], kv_head_);
+    if (found.evenly) from += lane_ * rows.slot_pitch;
+    device::copy_async_few<kBytes>(to + lane_ * kBytes, from, lane_ < left ? kBytes : 0);
   }
 
   // Copies a tile of rows of kElements as one group, which is empty after the last tile.

@@ -29,6 +29,7 @@
 #pragma once
 
 #include <fictl/attention/epilogue.cuh>
+#include <fictl/attention/fp4_rows.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/queries.cuh>
 #include <fictl/attention/row.cuh>
@@ -63,11 +64,21 @@ struct PrefillShape : HeadShape<Config, device::kMmaK> {
   static constexpr bool kConverts = sizeof(KV) != sizeof(Q);
 
   static constexpr int kQueryBytes = kRows * Head::kColumns * static_cast<int>(sizeof(Q));
-  static constexpr int kKeysBytes = kKeys * Head::kColumns * static_cast<int>(sizeof(KV));
-  static constexpr int kValuesBytes = kKeys * Head::kValueColumns * static_cast<int>(sizeof(KV));
-  static constexpr int kStageBytes = kKeysBytes + kValuesBytes;
-  static constexpr int kOperandBytes = kConverts ? 2 * kKeysBytes : 0;
-  static constexpr int kValueOperandBytes = kConverts ? 2 * kValuesBytes : 0;
+  static constexpr bool kFp4 = kIsFp4<typename Config::Keys>;
+  static_assert(!(kFp4 && Config::kRope),
+                "keys of four bits are rotated before they are quantized");
+  static constexpr int kKeyUnits = Head::kColumns / kPackOf<KV>;
+  static constexpr int kValueUnits = Head::kValueColumns / kPackOf<KV>;
+
+  static constexpr int kKeysBytes = kKeys * kKeyUnits * static_cast<int>(sizeof(KV));
+  static constexpr int kValuesBytes = kKeys * kValueUnits * static_cast<int>(sizeof(KV));
+  // Scales of four bits: rows of keys, then of values.
+  static constexpr int kKeyScalesBytes = kFp4 ? kKeys * Head::kColumns / kFp4Block : 0;
+  static constexpr int kValueScalesBytes = kFp4 ? kKeys * Head::kValueColumns / kFp4Block : 0;
+  static constexpr int kStageBytes =
+      kKeysBytes + kValuesBytes + kKeyScalesBytes + kValueScalesBytes;
+  static constexpr int kOperandBytes = kConverts ? 2 * kPackOf<KV> * kKeysBytes : 0;
+  static constexpr int kValueOperandBytes = kConverts ? 2 * kPackOf<KV> * kValuesBytes : 0;
   static constexpr int kTurnsBytes =
       Config::kRope ? Head::kDim / 2 * static_cast<int>(sizeof(double)) : 0;
 
@@ -441,11 +452,16 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
   const Tile<Q, Shape::kColumns> q{shared, part("queries", 0, Shape::kQueryBytes)};
   const auto keys_at = [&](int stage) { return Shape::kQueryRoom + stage * Shape::kStageBytes; };
   const auto keys_of = [&](int stage) {
-    return Tile<KV, Shape::kColumns>{shared, part("keys", keys_at(stage), Shape::kKeysBytes)};
+    return Tile<KV, Shape::kKeyUnits>{shared, part("keys", keys_at(stage), Shape::kKeysBytes)};
   };
   const auto values_of = [&](int stage) {
     const int start = keys_at(stage) + Shape::kKeysBytes;
-    return Tile<KV, Shape::kValueColumns>{shared, part("values", start, Shape::kValuesBytes)};
+    return Tile<KV, Shape::kValueUnits>{shared, part("values", start, Shape::kValuesBytes)};
+  };
+  [[maybe_unused]] const auto scales_of = [&](int stage) {
+    const int start = keys_at(stage) + Shape::kKeysBytes + Shape::kValuesBytes;
+    constexpr int kBytes = Shape::kKeyScalesBytes + Shape::kValueScalesBytes;
+    return shared + part("scales", start, kBytes);
   };
 
   device::pdl_wait();
@@ -480,8 +496,12 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
   if (count > 0) find(count - 1);
   __syncthreads();
   if (count > 0) {
-    copy_last_keys<Shape::kThreads, Shape::kDim, Shape::kValues>(
-        keys_of((count - 1) % 2), values_of((count - 1) % 2), rows[(count - 1) % 2]);
+    const int last = (count - 1) % 2;
+    copy_last_keys<Shape::kThreads, Shape::kDim / kPackOf<KV>, Shape::kValues / kPackOf<KV>>(
+        keys_of(last), values_of(last), rows[last]);
+    if constexpr (Shape::kFp4) {
+      copy_scales<Shape::kThreads, Shape::kDim, Shape::kValues>(scales_of(last), rows[last]);
+    }
   }
   if (count > 1) find(count - 2);
   device::copy_commit();
@@ -499,8 +519,8 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
 
   PrefillWarp<Config> warp(problem, item, borders[thread / 32], kv_head, first_value);
   const auto add = [&](int tile, auto copy) {
-    const Tile<KV, Shape::kColumns> k = keys_of(tile % 2);
-    const Tile<KV, Shape::kValueColumns> v = values_of(tile % 2);
+    const Tile<KV, Shape::kKeyUnits> k = keys_of(tile % 2);
+    const Tile<KV, Shape::kValueUnits> v = values_of(tile % 2);
     [[maybe_unused]] const auto position_of = [&](int row) { return first_of(tile) + row; };
     if constexpr (Shape::kConverts) {
       constexpr int kBytes = Shape::kOperandBytes;
@@ -508,13 +528,20 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
       const Tile<Q, Shape::kColumns> k_operand{shared, part("converted keys", operands_at, kBytes)};
       const Tile<Q, Shape::kValueColumns> v_operand{
           shared, part("converted values", operands_at + kBytes, Shape::kValueOperandBytes)};
-      if constexpr (Config::kRope) {
-        rotate_rows<Shape::kKeys, Shape::kThreads, Shape::kDim>(k, k_operand, turns, position_of,
-                                                                thread);
+      if constexpr (Shape::kFp4) {
+        const char* scales = scales_of(tile % 2);
+        widen_fp4_rows<Shape::kKeys, Shape::kThreads>(k, scales, k_operand, thread);
+        widen_fp4_rows<Shape::kKeys, Shape::kThreads>(v, scales + Shape::kKeyScalesBytes, v_operand,
+                                                      thread);
       } else {
-        convert_rows<Shape::kKeys, Shape::kThreads>(k, k_operand, thread);
+        if constexpr (Config::kRope) {
+          rotate_rows<Shape::kKeys, Shape::kThreads, Shape::kDim>(k, k_operand, turns, position_of,
+                                                                  thread);
+        } else {
+          convert_rows<Shape::kKeys, Shape::kThreads>(k, k_operand, thread);
+        }
+        convert_rows<Shape::kKeys, Shape::kThreads>(v, v_operand, thread);
       }
-      convert_rows<Shape::kKeys, Shape::kThreads>(v, v_operand, thread);
       __syncthreads();
       warp.add(q, k_operand, v_operand, first_of(tile), copy);
     } else {
@@ -532,8 +559,12 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
     if (tile > 1) find(tile - 2);
     add(tile, [&] {
       if (tile == 0) return;
-      copy_keys<Shape::kThreads, Shape::kDim, Shape::kValues>(
-          keys_of((tile - 1) % 2), values_of((tile - 1) % 2), rows[(tile - 1) % 2]);
+      const int next = (tile - 1) % 2;
+      copy_keys<Shape::kThreads, Shape::kDim / kPackOf<KV>, Shape::kValues / kPackOf<KV>>(
+          keys_of(next), values_of(next), rows[next]);
+      if constexpr (Shape::kFp4) {
+        copy_scales<Shape::kThreads, Shape::kDim, Shape::kValues>(scales_of(next), rows[next]);
+      }
       device::copy_commit();
     });
   }

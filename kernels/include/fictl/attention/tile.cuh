@@ -3,6 +3,10 @@
 // the head has elements: what is copied there is zero.
 #pragma once
 
+#include <stdint.h>
+
+#include <type_traits>
+
 #include <fictl/device/convert.cuh>
 #include <fictl/device/copy.cuh>
 #include <fictl/device/element.cuh>
@@ -99,12 +103,30 @@ __device__ void copy_rows(Tile<T, kColumns> to, From from) {
 // The addresses of the rows of a stage's keys and values. One thread looks up one row, a stage
 // before it is copied: in a paged cache the address takes a chain of loads, and many threads copy
 // one row.
+template <typename T>
+struct alignas(16) KeyRow {
+  const T* key;  // null: there is none
+  const T* value;
+};
+
+// The same of keys that have scales.
+template <typename T>
+struct alignas(16) ScaledKeyRow {
+  const T* key;
+  const T* value;
+  const uint8_t* key_scales;
+  const uint8_t* value_scales;
+};
+
+template <typename Keys, typename = void>
+constexpr bool kHasScales = false;
+template <typename Keys>
+constexpr bool kHasScales<Keys, std::void_t<decltype(Keys::k_scales)>> = true;
+
 template <typename Keys, int kKeys>
 struct KeyRows {
-  struct alignas(16) Row {
-    const typename Keys::Element* key;  // null: there is none
-    const typename Keys::Element* value;
-  };
+  using T = typename Keys::Element;
+  using Row = std::conditional_t<kHasScales<Keys>, ScaledKeyRow<T>, KeyRow<T>>;
   Row rows[kKeys];
 
   // Where a position's rows start, that of values at `first_value`; there is none from `end` on.
@@ -112,7 +134,12 @@ struct KeyRows {
                                 int first_value = 0) {
     if (position >= end) return {nullptr, nullptr};
     const auto at = keys.find(start, position);
-    return {keys.key(at, head), keys.value(at, head) + first_value};
+    Row row{keys.key(at, head), keys.value(at, head) + first_value};
+    if constexpr (kHasScales<Keys>) {
+      row.key_scales = keys.k_scales.row(at, head);
+      row.value_scales = keys.v_scales.row(at, head);
+    }
+    return row;
   }
 
   // Looks up the positions from `first` up to `end`; of values, those from `first_value` on. Other

@@ -181,6 +181,44 @@ struct CausalOrRange : SpanMask {
   }
 };
 
+// Drafts: a query sees all keys before those of the request's queries, and of these the ones whose
+// bits are set, from the lowest of a word on. Rows of words are those of queries, behind one
+// another.
+struct DraftMask : Plain {
+  const uint16_t* bits;
+  int words_of_row;
+
+  static constexpr bool kMasks = true;
+  static constexpr bool kWords = true;
+
+  __device__ bool keeps(const Place& at) const {
+    const int draft = at.key - (at.kv_len - at.q_len);
+    return draft < 0 || word(at, draft / 16) >> (draft % 16) & 1;
+  }
+
+  __device__ uint64_t words(const Place& at) const {
+    const int first = at.key - (at.kv_len - at.q_len);  // draft of the lowest bit
+    if (first + 63 < 0) return ~uint64_t{0};
+    const int before = first < 0 ? -first : 0;
+    uint64_t kept = (uint64_t{1} << before) - 1;
+#pragma unroll
+    for (int i = 0; i < 5; ++i) {
+      const int number = (first + before) / 16 + i;
+      const int to = number * 16 - first;  // where its lowest bit goes
+      if (to > 63) continue;
+      const uint64_t some = word(at, number);
+      kept |= to < 0 ? some >> -to : some << to & ~uint64_t{0} << before;
+    }
+    return kept;
+  }
+
+ private:
+  __device__ unsigned word(const Place& at, int number) const {
+    if (number >= words_of_row) return 0;
+    return bits[static_cast<int64_t>(at.q_start + at.query) * words_of_row + number];
+  }
+};
+
 template <typename... Parts>
 struct All : Parts... {
   static constexpr bool kTransforms = (Parts::kTransforms || ...);

@@ -1,0 +1,72 @@
+"""The cache of a call: one tensor of keys and values, or one that is both, or a pair."""
+
+from __future__ import annotations
+
+import torch
+
+from .._arguments.cache import PagedCache
+
+_CHUNK = 16  # bytes that kernels copy at a time
+_NARROW = "caches of 4 bits are not here: they are uint8, and come with kv_cache_sf"
+
+
+def keys_and_values(op: str, kv_cache: PagedCache, hnd: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """View keys and values: (pages, heads, page_size, dim) with `hnd`, or heads after slots."""
+    k, v = stacked_or_pair(op, kv_cache, hnd)
+    return (k[:, 0], v[:, -1]) if k.ndim == 5 else (k, v)
+
+
+def stacked_or_pair(op: str, kv_cache: PagedCache, hnd: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return a pair of keys and values, or twice the tensor that stacks them."""
+    if isinstance(kv_cache, torch.Tensor):
+        if kv_cache.ndim == 5 and kv_cache.shape[1] in (1, 2):
+            return kv_cache, kv_cache
+        inner = "heads, page_size" if hnd else "page_size, heads"
+        raise ValueError(
+            f"{op}: argument 'kv_cache' has shape {tuple(kv_cache.shape)}; it is (pages, 2, "
+            f"{inner}, head_dim), or a pair of keys and values without the 2"
+        )
+    if not isinstance(kv_cache, tuple | list) or len(kv_cache) != 2:
+        raise TypeError(
+            f"{op}: argument 'kv_cache' is a {type(kv_cache).__name__}; pass a tensor, or a tuple "
+            "of keys and values"
+        )
+    k, v = kv_cache
+    if k.ndim != 4 or v.shape[:-1] != k.shape[:-1]:
+        raise ValueError(
+            f"{op}: argument 'kv_cache' has keys of shape {tuple(k.shape)} and values of "
+            f"{tuple(v.shape)}; both are (pages, …, head_dim) with 4 dimensions"
+        )
+    return k, v
+
+
+def check_wide(op: str, k: torch.Tensor) -> None:
+    """Refuse caches of 4 bits."""
+    if k.dtype is torch.uint8:
+        raise NotImplementedError(f"{op}: {_NARROW}")
+
+
+def check_rows(op: str, name: str, x: torch.Tensor) -> None:
+    """Refuse heads that cannot be copied in chunks: the kernels have one name for both caches."""
+    size = x.element_size()
+    apart = [step * size % _CHUNK for n, step in zip(x.shape, x.stride(), strict=True) if n > 1]
+    if not x.numel() or (x.stride(-1) == 1 and not any(apart[:-1]) and not x.data_ptr() % _CHUNK):
+        return
+    raise ValueError(
+        f"{op}: argument '{name}' has strides {x.stride()}: the last dimension must be contiguous "
+        f"(stride 1), and heads aligned to {_CHUNK} bytes; pass {name}.contiguous()"
+    )
+
+
+def check_table(op: str, name: str, table: torch.Tensor) -> None:
+    """Refuse a table whose pages are not in rows."""
+    if table.ndim != 2 or table.dtype is not torch.int32:
+        raise ValueError(
+            f"{op}: argument '{name}' has shape {tuple(table.shape)} and dtype {table.dtype}; it is "
+            "(requests, most_pages) of torch.int32"
+        )
+    if table.shape[1] > 1 and table.stride(1) != 1:
+        raise ValueError(
+            f"{op}: argument '{name}' has strides {table.stride()}: pages of a request must be "
+            f"contiguous; pass {name}.contiguous()"
+        )

@@ -1,0 +1,176 @@
+#include <binding/attention_planned.h>
+#include <binding/attention_problem.h>
+
+#include <algorithm>
+
+#include <fictl/attention/planned_decode.cuh>
+#include <fictl/device/math.cuh>
+
+#include "config.inc"
+
+namespace fictl::attention {
+
+namespace {
+
+using DecodeTile = DecodeShape<Config>;
+
+// A tensor made here: of the launcher's own numbers, or another view of the caller's memory.
+struct Made {
+  int64_t shape[2];
+  DLTensor tensor;
+
+  Made(void* data, DLDevice device, int ndim, int64_t rows, int64_t columns)
+      : shape{rows, columns}, tensor{data, device, ndim, kInt32, shape, nullptr, 0} {}
+  Made(const Made&) = delete;
+  Made& operator=(const Made&) = delete;
+};
+
+// The keys or the values of a cache that stacks both, or that is both; else the tensor itself. Why
+// here: two views take Python longer than all else that a call does there.
+struct Unstacked {
+  int64_t shape[4];
+  int64_t strides[4];
+  DLTensor tensor;
+  View view;
+
+  Unstacked(View x, int part) : view(&tensor) {
+    if (x.ndim() != 5) {
+      view = x;
+      return;
+    }
+    for (int to = 0, from = 0; to < 4; ++to, ++from) {
+      if (from == 1) ++from;
+      shape[to] = x.size(from);
+      strides[to] = x.stride(from);
+    }
+    const int64_t start = x.size(1) == 1 ? 0 : part * x.stride(1) * (x.dtype().bits / 8);
+    tensor = {
+        x.data<char>(), x.device(), 4, x.dtype(), shape, strides, static_cast<uint64_t>(start)};
+  }
+  Unstacked(const Unstacked&) = delete;
+  Unstacked& operator=(const Unstacked&) = delete;
+};
+
+int64_t bytes_of(View x) { return x.numel() * x.dtype().bits / 8; }
+
+// The rows of the page table as one list: from its first entry to its last.
+int64_t entries_of(View pages) {
+  if (pages.numel() == 0) return 0;
+  return (pages.size(0) - 1) * pitch(pages, 0) + pages.size(1);
+}
+
+AttentionCall attention_call(const PlannedCall& call, View k, View v, View none,
+                             const View* pages) {
+  return {call.out,
+          call.lse,
+          call.q,
+          k,
+          v,
+          pages,
+          k.ndim() == 4 ? k.size(call.hnd ? 2 : 1) : 1,
+          call.hnd,
+          none,
+          none,
+          nullptr,
+          nullptr,
+          nullptr,
+          call.mask,
+          nullptr,
+          call.sinks,
+          call.scale_q,
+          call.scale_k,
+          call.scale_v,
+          call.sm_scale,
+          call.v_scale,
+          0.0,
+          call.window_left,
+          call.mask == nullptr,
+          1.0,
+          1e4,
+          nullptr,
+          call.enable_pdl,
+          0,
+          "k_cache",
+          "v_cache"};
+}
+
+// Items that a batch may have at most: parts shorter than kShortest are not made.
+int64_t most_items(const Problem<Config>& problem, const Requests& requests) {
+  const int64_t seen =
+      std::min<int64_t>(requests.keys, int64_t{problem.window_left} + requests.q_len);
+  const int64_t rows = int64_t{requests.q_len} * problem.group.divisor();
+  const int64_t tiles = device::ceil_div(rows, DecodeTile::kRows);
+  return requests.count * tiles * std::max<int64_t>(device::ceil_div(seen, ShareOut::kShortest), 1);
+}
+
+// Places the counters and the partial results, and returns for how many parts there is room.
+int place_parts(const Launch& launch, const PlannedCall& call, int most, Problem<Config>* problem) {
+  constexpr int64_t kSums = int64_t{DecodeTile::kRows} * (kValueDimOf<Config> + 1) * sizeof(float);
+  const int64_t of_part = problem->kv_heads * kSums;
+  const int64_t of_counter = int64_t{problem->kv_heads} * DecodeTile::kParts * sizeof(int32_t);
+  const int64_t left = bytes_of(call.parts) - call.reserved;
+  const int64_t counted = call.reserved > 0 ? call.reserved : bytes_of(call.counters);
+  const int64_t room = std::min(
+      {int64_t{most}, left / of_part, std::min(counted, bytes_of(call.counters)) / of_counter});
+  if (room < 2) {
+    // Nothing can be split then, which would be slow and seem to be right.
+    throw argument_error(ErrorKind::ValueError, launch.op, "workspace_buffer")
+        << "has " << bytes_of(call.parts) << " bytes; " << call.reserved + 2 * of_part
+        << " are the least for " << problem->kv_heads << " heads of keys, "
+        << call.reserved + most * of_part << " the most that is used";
+  }
+  problem->partial_out = reinterpret_cast<float*>(call.parts.data<char>() + call.reserved);
+  problem->partial_lse =
+      problem->partial_out + room * DecodeTile::kRows * problem->kv_heads * kValueDimOf<Config>;
+  return static_cast<int>(room);
+}
+
+}  // namespace
+
+void attend_planned(const Launch& launch, PlannedCall call) {
+  const Made none(nullptr, call.q.device(), 2, 0, 0);
+  const int64_t entries = entries_of(call.pages);
+  const Made flat(call.pages.data<int32_t>(), call.pages.device(), 1, entries, 0);
+  const View pages(&flat.tensor);
+  const Unstacked k(call.k, 0);
+  const Unstacked v(call.v, 1);
+  Problem<Config> problem =
+      attention_problem<Config>(launch, attention_call(call, k.view, v.view, &none.tensor, &pages));
+  const int page_size = problem.keys.page_size.divisor();
+  const int64_t keys = call.pages.size(1) * page_size;
+  constexpr int64_t kMost = INT_MAX - (1 << 20);
+  if (std::max({entries, keys, call.q.size(0) * call.q.size(1)}) > kMost) {
+    throw argument_error(ErrorKind::ValueError, launch.op, "block_tables")
+        << "has shape " << Shape{call.pages} << " for pages of " << page_size
+        << ", and 'query' has " << Shape{call.q} << "; an int32 does not count that";
+  }
+  // Tables for many more pages than are in use are not asked for ahead of their lengths.
+  constexpr int64_t kMostAhead = 1 << 16;
+  if (entries > kMostAhead) problem.keys.page_count = 0;
+
+  const bool limited = call.most_sms > 0 && call.most_sms < launch.sm_count;
+  const int sms = limited ? static_cast<int>(call.most_sms) : launch.sm_count;
+  const int slots =
+      std::max(sms * DecodeTile::kBlocks / (DecodeTile::kParts * problem.kv_heads), 1);
+  DecodeBatch batch{};
+  batch.requests.count = static_cast<int>(call.pages.size(0));
+  batch.requests.kv_lens = call.kv_lens.data<const int32_t>();
+  batch.requests.q_starts =
+      call.q_starts == nullptr ? nullptr : call.q_starts->data<const int32_t>();
+  batch.requests.q_unit = 1;
+  batch.requests.kv_unit = 1;
+  batch.requests.q_len = static_cast<int>(call.q_len);
+  batch.requests.queries = static_cast<int>(call.q.size(0));
+  batch.requests.keys = static_cast<int>(keys);
+  batch.requests.pitch = static_cast<int>(pitch(call.pages, 0));
+  // Why so many: as many parts as for four waves of blocks, each tile's last one on top.
+  const int room = place_parts(launch, call, 8 * slots, &problem);
+  batch.sharing = {DecodeTile::kRows, slots, std::max(DecodeTile::kKeys * DecodeTile::kWarps, 64),
+                   room};
+  batch.counters = call.counters.data<int32_t>();
+  const int64_t items = most_items(problem, batch.requests);
+  batch.blocks = static_cast<int>(std::min<int64_t>(slots, items));
+  CUDA_CHECK(launch, PlannedDecode(problem, batch, launch.stream, launch.pdl && call.enable_pdl));
+}
+
+}  // namespace fictl::attention

@@ -1,0 +1,200 @@
+// Decoding whose work is shared out by the blocks themselves: decode.cuh without a list of work.
+//
+// Algorithm: as many blocks as run at once. The first warp of each finds out how the keys of the
+// batch are best split (share_out.cuh), and which item is the block's; then it is the next one as
+// far on as there are blocks. A block that is the last of a tile's parts merges them, in their
+// order, so that the same lengths give the same bits. Its counter is then zero again, as it was
+// before the launch.
+//
+// Why one launch: a second kernel for the merge takes 2 us even where it starts ahead, and one for
+// the plan as much again, while a request of 1000 keys is done in 7.
+//
+// Traffic: that of decode.cuh, and the parts: 4 bytes an element, written and read once, in L2.
+//
+// Tiling: that of decode.cuh. A warp merges a row: a lane has 4 values, and the sums of 32 parts,
+// whose weights it hands round. 8 parts are in flight.
+#pragma once
+
+#include <fictl/attention/decode.cuh>
+#include <fictl/attention/share_out.cuh>
+
+namespace fictl::attention {
+
+struct DecodeBatch {
+  Requests requests;
+  Sharing sharing;
+  int blocks;         // for each head of the keys: sharing.slots, or as many as there may be items
+  int32_t* counters;  // [sharing.room][kv_heads][parts of a head of values], zeros between launches
+};
+
+// Merges the parts of a tile's rows, of which the first is at `partial`. By a whole block.
+template <typename Config>
+class TileMerge {
+  using Shape = DecodeShape<Config>;
+  using Sums = MergedPart::Sums;
+
+ public:
+  __device__ TileMerge(const Problem<Config>& problem, const Item& item, int parts, int kv_head,
+                       int first_value)
+      : problem_(problem),
+        item_(item),
+        parts_(parts),
+        kv_head_(kv_head),
+        first_value_(first_value),
+        rows_(min(problem.group.divisor() * item.q_len - item.row, Shape::kRows)),
+        lane_(static_cast<int>(threadIdx.x) % device::kWarpSize) {}
+
+  __device__ void run() const {
+    Item whole = item_;
+    whole.partial = -1;
+    const int warp = static_cast<int>(threadIdx.x) / device::kWarpSize;
+    for (int row = warp; row < rows_; row += Shape::kWarps) {
+#pragma unroll
+      for (int four = 0; four < kFours; four += device::kWarpSize) {
+        const int dim = first_value_ + (four + lane_) * MergedPart::kOf;
+        const bool has_values = kFours % device::kWarpSize == 0 || four + lane_ < kFours;
+        const MergedPart merged = merge(row, dim, has_values);
+        if (has_values) store_merged(problem_, whole, kv_head_, row, dim, merged);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kFours = Shape::kValues / MergedPart::kOf;
+  static constexpr int kAtOnce = 8;  // parts in flight, and as many that are added up
+
+  __device__ int64_t place(int part, int row) const {
+    return (int64_t{item_.partial} + part * rows_ + row) * problem_.kv_heads + kv_head_;
+  }
+
+  // Four values of a row. Why the first are loaded before the weights are known: both come from L2.
+  __device__ MergedPart merge(int row, int dim, bool has_values) const {
+    MergedPart merged;
+    Sums now[kAtOnce];
+    load(now, 0, row, dim, has_values);
+    for (int first = 0; first < parts_; first += device::kWarpSize) {
+      const int part = first + lane_;
+      const float lse = part < parts_ ? __ldcg(problem_.partial_lse + place(part, row)) : -INFINITY;
+      const float kept = merged.state.raise(device::warp_reduce(device::Max(), lse));
+      const float weight = merged.state.weight(lse);
+      merged.state.sum += device::warp_sum(weight);
+#pragma unroll
+      for (int i = 0; i < MergedPart::kOf; ++i) merged.sums[i] *= kept;
+      for (int some = 0; some < device::kWarpSize && first + some < parts_; some += kAtOnce) {
+        Sums next[kAtOnce];
+        load(next, first + some + kAtOnce, row, dim, has_values);
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+          const float own = __shfl_sync(0xffffffff, weight, some + i);
+#pragma unroll
+          for (int j = 0; j < MergedPart::kOf; ++j) merged.sums[j] += own * now[i].data[j];
+          now[i] = next[i];
+        }
+      }
+    }
+    return merged;
+  }
+
+  // Parts from `first` on; those beyond the last are zeros, as their weights.
+  __device__ void load(Sums (&to)[kAtOnce], int first, int row, int dim, bool has_values) const {
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      to[i] = {};
+      if (!has_values || first + i >= parts_) continue;
+      to[i] = device::load_l2<MergedPart::kOf>(problem_.partial_out +
+                                               place(first + i, row) * kValueDimOf<Config> + dim);
+    }
+  }
+
+  const Problem<Config>& problem_;
+  const Item& item_;
+  int parts_;
+  int kv_head_;
+  int first_value_;
+  int rows_;
+  int lane_;
+};
+
+// Tells the block that stored the last of a tile's parts. By a whole block.
+__device__ inline bool is_last_part(int32_t* counter, int parts, bool* shared) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    *shared = atomicAdd(counter, 1) == parts - 1;
+    if (*shared) *counter = 0;
+    __threadfence();
+  }
+  __syncthreads();
+  return *shared;
+}
+
+template <typename Config>
+__global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Config>::kBlocks)
+    PlannedDecodeKernel(const __grid_constant__ Problem<Config> problem,
+                        const __grid_constant__ DecodeBatch batch) {
+  using Shape = DecodeShape<Config>;
+  extern __shared__ __align__(128) char shared[];
+  __shared__ Found found;
+  // Why here: what is looked at once an item would take registers of the walk over the keys.
+  __shared__ int length;
+  __shared__ Progress progress;
+  __shared__ bool has_item;
+  __shared__ bool is_last;
+
+  const int value_part = static_cast<int>(blockIdx.x) % Shape::kParts;
+  const int block = static_cast<int>(blockIdx.x) / Shape::kParts;
+  const int kv_head = block % problem.kv_heads;
+  const int step = static_cast<int>(gridDim.x) / (Shape::kParts * problem.kv_heads);
+  const int first_value = value_part * Shape::kPartStep;
+  const bool plans = threadIdx.x < device::kWarpSize;
+  ask_ahead_for_pages(problem);
+  device::pdl_wait();
+  device::pdl_trigger();
+
+  const Sight sight{problem.group.divisor(), problem.causal, problem.window_left};
+  if (plans) {
+    const int best = ShareOut(batch.requests, sight, batch.sharing).choose();
+    if (threadIdx.x == 0) length = best;
+    Cursor(ShareOut(batch.requests, sight, batch.sharing), progress).begin();
+  }
+  for (int number = block / problem.kv_heads;; number += step) {
+    if (plans) {
+      const ShareOut shares(batch.requests, sight, batch.sharing, length);
+      const bool finds = Cursor(shares, progress).find(number, &found);
+      if (threadIdx.x == 0) has_item = finds;
+    }
+    __syncthreads();
+    if (!has_item) return;
+    const Item item = found.item;
+    decode_item(problem, item, kv_head, first_value, shared);
+    if (item.partial >= 0) {
+      const int parts = found.parts;
+      int32_t* counter =
+          batch.counters + (found.tile * problem.kv_heads + kv_head) * Shape::kParts + value_part;
+      if (is_last_part(counter, parts, &is_last)) {
+        Item tile = item;
+        tile.partial = found.tile * batch.sharing.rows;
+        TileMerge<Config>(problem, tile, parts, kv_head, first_value).run();
+      }
+    }
+    // The next item's keys go where the sums of this one are read.
+    __syncthreads();
+  }
+}
+
+// Without a list: of `problem` neither items nor merges are read.
+template <typename Config>
+cudaError_t PlannedDecode(const Problem<Config>& problem, const DecodeBatch& batch,
+                          cudaStream_t stream = nullptr, bool pdl = false) {
+  using Shape = DecodeShape<Config>;
+  if (batch.blocks == 0 || problem.kv_heads == 0) return cudaSuccess;
+  device::LaunchConfig config;
+  config.grid = dim3(static_cast<unsigned>(batch.blocks) * problem.kv_heads * Shape::kParts);
+  config.block = dim3(Shape::kThreads);
+  config.stream = stream;
+  config.shared_bytes = Shape::kSharedBytes;
+  config.pdl = pdl;
+  return device::launch<PlannedDecodeKernel<Config>>(config, problem, batch);
+}
+
+}  // namespace fictl::attention

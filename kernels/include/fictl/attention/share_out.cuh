@@ -1,0 +1,245 @@
+// The planner on the device: shares out the keys of a batch to blocks, as plan.cuh does on the host
+// from lengths that are known there.
+//
+// Algorithm: one warp looks at all requests, 32 at a time. The first pass adds up their keys, the
+// second counts the items that each of a few lengths of parts would make, and estimates how long
+// the blocks would take for them. The best is kept: it is the one number that the list follows
+// from. Nothing is written down: whoever wants the item of some number walks over the requests with
+// a Cursor, and stays where the last one was found.
+//
+// Estimate: that of plan.cuh, in keys that a block walks over in that time.
+//
+// Parts: all tiles of a request are cut at the same keys, so that tiles that run side by side read
+// the same ones. A tile that sees nothing of a part leaves the sum of nothing there.
+//
+// Traffic: 4 to 8 bytes a request, three times, mostly from L1. For one request that is a load and
+// some hundred instructions; what counts is the latency, 0.3 us, which comes before the first key.
+#pragma once
+
+#include <fictl/attention/requests.cuh>
+#include <fictl/attention/work.cuh>
+#include <fictl/device/reduce.cuh>
+
+namespace fictl::attention {
+
+struct Sharing {
+  int rows;   // of a tile
+  int slots;  // items that run at once
+  int step;   // parts are multiples of it, a power of two
+  int room;   // parts that there is memory for
+};
+
+// How the work of a request is cut: `tiles` of rows, each of `parts` of `length` keys from `begin`.
+struct Cut {
+  int tiles;
+  int begin;
+  int end;
+  int length;
+  int parts;
+
+  __device__ int items() const { return tiles * parts; }
+  __device__ int kept() const { return parts > 1 ? items() : 0; }  // in memory, to be merged
+
+  // The tile of an item by its number, from the last one down, and the part; and the number of the
+  // tile's first part among all, of which `before` are of requests before.
+  __device__ int tile(int number) const { return tiles == 1 ? 0 : tiles - 1 - number % tiles; }
+  __device__ int part(int number) const { return tiles == 1 ? number : number / tiles; }
+  __device__ int first_part(int number, int before) const { return before + tile(number) * parts; }
+};
+
+class ShareOut {
+ public:
+  static constexpr int kShortest = 128;  // keys of a part, as in plan.cuh
+
+  // `length` is what choose() returned; with 0 nothing is split.
+  __device__ ShareOut(const Requests& requests, const Sight& sight, const Sharing& sharing,
+                      int length = 0)
+      : requests_(requests), sight_(sight), sharing_(sharing), length_(length) {}
+
+  // The best length of parts: no part is longer. By a whole warp, of what splits nothing yet.
+  __device__ int choose() const {
+    const Requests& requests = requests_;
+    const Sharing& sharing = sharing_;
+    const int lane = static_cast<int>(threadIdx.x) % device::kWarpSize;
+    float work = 0.0f, tiles = 0.0f, longest = 0.0f;
+    for (int at = lane; at < requests.count; at += device::kWarpSize) {
+      const Cut cut = this->cut(requests[at]);
+      work += static_cast<float>(cut.tiles) * static_cast<float>(cut.length);
+      tiles += static_cast<float>(cut.tiles);
+      if (cut.tiles > 0) longest = fmaxf(longest, static_cast<float>(cut.length));
+    }
+    work = device::warp_sum(work);
+    tiles = device::warp_sum(tiles);
+    longest = device::warp_reduce(device::Max(), longest);
+    if (longest <= kShortest || sharing.room < 2) return 0;
+
+    int lengths[kTried];
+    float items[kTried] = {};
+    float kept[kTried] = {};
+#pragma unroll
+    for (int i = 0; i < kTried; ++i) {
+      const float even = work / static_cast<float>(sharing.slots << i);
+      lengths[i] = stepped(max(static_cast<int>(even) + 1, kShortest));
+    }
+    for (int at = lane; at < requests.count; at += device::kWarpSize) {
+      const Cut cut = this->cut(requests[at]);
+#pragma unroll
+      for (int i = 0; i < kTried; ++i) {
+        const int parts = (cut.length + lengths[i] - 1) / lengths[i];
+        items[i] += static_cast<float>(cut.tiles * max(parts, 1));
+        if (parts > 1) kept[i] += static_cast<float>(cut.tiles * parts);
+      }
+    }
+    int length = 0;
+    float best = kWorth * time(work, tiles, longest);
+#pragma unroll
+    for (int i = 0; i < kTried; ++i) {
+      const float needed = device::warp_sum(kept[i]);
+      const float count = device::warp_sum(items[i]);
+      if (needed < 2.0f || needed > static_cast<float>(sharing.room)) continue;
+      const float found = time(work, count, static_cast<float>(lengths[i])) + kMerge;
+      if (found < best) {
+        best = found;
+        length = lengths[i];
+      }
+    }
+    return length;
+  }
+
+  __device__ const Requests& requests() const { return requests_; }
+
+  __device__ Cut cut(const Request& request) const {
+    const int rows = request.q_len * sight_.group;
+    const Sight::Keys keys = sight_.of(request, 0, request.q_len - 1);
+    // Divisions are slow, and one tile is what most requests have.
+    const int tiles = rows > sharing_.rows ? (rows + sharing_.rows - 1) / sharing_.rows : rows > 0;
+    Cut cut{tiles, keys.begin, keys.end, 0, 1};
+    cut.length = cut.end - cut.begin;
+    if (length_ > 0 && cut.length > length_) {
+      const int keys_left = cut.length;
+      const int parts = (keys_left + length_ - 1) / length_;
+      cut.length = stepped((keys_left + parts - 1) / parts);
+      cut.parts = (keys_left + cut.length - 1) / cut.length;
+    }
+    return cut;
+  }
+
+  // The item of a request by its number among the request's own, with `before` parts of requests
+  // before it: those of a tile are one after another.
+  __device__ Item item(int at, const Request& request, const Cut& cut, int number,
+                       int before) const {
+    const int part = cut.part(number);
+    const int all_rows = request.q_len * sight_.group;
+    Item item{};
+    item.request = at;
+    item.row = cut.tile(number) * sharing_.rows;
+    item.q_start = request.q_start;
+    item.q_len = request.q_len;
+    item.kv_start = request.kv_start;
+    item.kv_len = request.kv_len;
+    const int rows = min(sharing_.rows, all_rows - item.row);
+    const bool is_all = cut.tiles == 1;
+    const Sight::Keys keys =
+        is_all ? Sight::Keys{cut.begin, cut.end}
+               : sight_.of(request, item.row / sight_.group, (item.row + rows - 1) / sight_.group);
+    const int begin = cut.begin + part * cut.length;
+    item.end = part + 1 < cut.parts ? min(keys.end, begin + cut.length) : keys.end;
+    item.begin = min(max(keys.begin, begin), max(item.end, 0));
+    if (item.end < item.begin) item.end = item.begin;
+    item.partial = -1;
+    if (cut.parts > 1) {
+      item.partial = cut.first_part(number, before) * sharing_.rows + part * rows;
+    }
+    return item;
+  }
+
+ private:
+  static constexpr int kTried = 3;  // lengths of parts: for one wave of blocks, for two, for four
+  // As in plan.cuh.
+  static constexpr float kStart = 64.0f;
+  static constexpr float kMerge = 96.0f;
+  static constexpr float kWorth = 0.95f;
+
+  __device__ int stepped(int length) const { return (length + sharing_.step - 1) & -sharing_.step; }
+
+  __device__ float time(float work, float items, float longest) const {
+    const float slots = static_cast<float>(sharing_.slots);
+    const float shared = (work + items * kStart) / slots + longest;
+    const float waves = ceilf(items / slots) * (longest + kStart);
+    return fminf(shared, waves);
+  }
+
+  const Requests& requests_;
+  const Sight& sight_;
+  const Sharing& sharing_;
+  int length_;
+};
+
+// An item of a ShareOut, and what its parts are merged by.
+struct Found {
+  Item item;
+  int parts;
+  int tile;  // a number of the split tile, the first of those of its parts
+};
+
+// Where a Cursor is, in memory that a warp shares.
+struct Progress {
+  int first;  // request of the 32 in view
+  int items;  // and what those before it have
+  int parts;
+};
+
+// Finds items by numbers that do not fall. Both are called by a whole warp.
+class Cursor {
+ public:
+  __device__ Cursor(const ShareOut& shares, Progress& progress)
+      : shares_(shares), progress_(progress) {}
+
+  // Begins with the first request.
+  __device__ void begin() {
+    if (threadIdx.x % device::kWarpSize == 0) progress_ = {0, 0, 0};
+    __syncwarp();
+  }
+
+  // Tells whether there is an item of this number. One lane writes it down.
+  __device__ bool find(int number, Found* found) {
+    const int lane = static_cast<int>(threadIdx.x) % device::kWarpSize;
+    const Requests& requests = shares_.requests();
+    Progress now = progress_;
+    bool finds = false;
+    for (; now.first < requests.count; now.first += device::kWarpSize) {
+      const int at = now.first + lane;
+      Request request{};
+      Cut cut{};
+      if (at < requests.count) {
+        request = requests[at];
+        cut = shares_.cut(request);
+      }
+      const int items = cut.items();
+      const int until = device::warp_inclusive_sum(items);
+      const int parts_until = device::warp_inclusive_sum(cut.kept());
+      const int own = number - (now.items + until - items);
+      if (own >= 0 && own < items) {
+        const int before = now.parts + parts_until - cut.kept();
+        found->item = shares_.item(at, request, cut, own, before);
+        found->parts = cut.parts;
+        found->tile = cut.first_part(own, before);
+      }
+      const int end = now.items + __shfl_sync(0xffffffff, until, device::kWarpSize - 1);
+      finds = number < end;
+      if (finds) break;
+      now.items = end;
+      now.parts += __shfl_sync(0xffffffff, parts_until, device::kWarpSize - 1);
+    }
+    __syncwarp();
+    if (lane == 0) progress_ = now;
+    __syncwarp();
+    return finds;
+  }
+
+ private:
+  const ShareOut& shares_;
+  Progress& progress_;
+};
+
+}  // namespace fictl::attention
