@@ -25,7 +25,7 @@ struct AttentionCall {
   const View* slopes;
   const View* sinks;
   const View* scale_q;
-  const View* scale_k;
+  const View* scale_k;  // and scale_v: of heads, or of the blocks of a cache of four bits
   const View* scale_v;
   double sm_scale;
   double v_scale;
@@ -37,6 +37,9 @@ struct AttentionCall {
   const View* scalars;
   bool enable_pdl;
   int64_t most_sms;  // that a persistent kernel takes; 0: all
+  // The arguments that users pass keys and values in pages as: one tensor, or a pair.
+  const char* paged_k = "paged_kv_cache";
+  const char* paged_v = "paged_kv_cache";
 };
 
 }  // namespace fictl

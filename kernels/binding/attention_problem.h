@@ -8,6 +8,7 @@
 
 #include <type_traits>
 
+#include <fictl/attention/fp4_keys.cuh>
 #include <fictl/attention/head_shape.cuh>
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/variant.cuh>
@@ -18,9 +19,6 @@
 namespace fictl {
 
 namespace detail {
-
-// The argument that users pass paged keys and values as: one tensor, or a pair.
-constexpr const char* kPagedName = "paged_kv_cache";
 
 template <typename T>
 void check_attention_dtype(const Launch& launch, const char* name, View x) {
@@ -92,8 +90,49 @@ device::PagedRows<const T> paged_rows(const Launch& launch, const char* name, Vi
 template <typename T>
 void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads,
                attention::HeadDims dims, attention::PagedKeys<T>* keys) {
-  keys->k = paged_rows<T>(launch, kPagedName, call.k, call, kv_heads, dims.keys);
-  keys->v = paged_rows<T>(launch, kPagedName, call.v, call, kv_heads, dims.values);
+  keys->k = paged_rows<T>(launch, call.paged_k, call.k, call, kv_heads, dims.keys);
+  keys->v = paged_rows<T>(launch, call.paged_v, call.v, call, kv_heads, dims.values);
+  keys->pages = {required_numbers<const int32_t>(launch, "pages", call.pages), 1};
+  keys->page_size = device::Divisor(static_cast<int>(call.page_size));
+  keys->page_count = call.pages->numel();
+}
+
+// The scales of paged keys or values of four bits, which come as scale_k and scale_v.
+inline device::PagedRows<const uint8_t> fp4_scales(const Launch& launch, const View* scales,
+                                                   const AttentionCall& call, int64_t kv_heads,
+                                                   int64_t dim, int64_t pages) {
+  constexpr const char* kName = "kv_cache_sf";
+  if (scales == nullptr) {
+    throw argument_error(ErrorKind::ValueError, launch.op, kName)
+        << "is missing: keys of 4 bits have a scale for each " << attention::kFp4Block;
+  }
+  const View x = *scales;
+  if (!same_dtype(x.dtype(), kFloat8E4M3) && !same_dtype(x.dtype(), kUInt8)) {
+    throw argument_error(ErrorKind::TypeError, launch.op, kName)
+        << "has dtype " << x.dtype() << "; accepted: float8_e4m3fn, uint8";
+  }
+  const int64_t bytes = dim / attention::kFp4Block;
+  const PagedView paged = paged_heads(launch.op, kName, x, call.hnd);
+  check_pages(launch.op, kName, paged, call.page_size, kv_heads, bytes);
+  const int64_t start = reinterpret_cast<int64_t>(paged.data<const uint8_t>());
+  const bool aligned =
+      (start | paged.page_pitch | paged.slot_pitch | paged.head_pitch) % bytes == 0;
+  if (!aligned || x.stride(-1) != 1 || x.size(0) < pages) {
+    throw argument_error(ErrorKind::ValueError, launch.op, kName)
+        << "has shape " << Shape{x} << " and strides " << Strides{x} << "; it has the cache's "
+        << pages << " pages, and rows contiguous and aligned to " << bytes << " bytes";
+  }
+  return {paged.data<const uint8_t>(), paged.page_pitch, paged.slot_pitch, paged.head_pitch};
+}
+
+inline void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads,
+                      attention::HeadDims dims, attention::PagedFp4Keys* keys) {
+  using Pair = attention::Fp4x2;
+  keys->k = paged_rows<Pair>(launch, call.paged_k, call.k, call, kv_heads, dims.keys / 2);
+  keys->v = paged_rows<Pair>(launch, call.paged_v, call.v, call, kv_heads, dims.values / 2);
+  const int64_t pages = call.k.size(0);
+  keys->k_scales = fp4_scales(launch, call.scale_k, call, kv_heads, dims.keys, pages);
+  keys->v_scales = fp4_scales(launch, call.scale_v, call, kv_heads, dims.values, pages);
   keys->pages = {required_numbers<const int32_t>(launch, "pages", call.pages), 1};
   keys->page_size = device::Divisor(static_cast<int>(call.page_size));
   keys->page_count = call.pages->numel();
@@ -121,6 +160,8 @@ template <typename Keys>
 constexpr bool in_pages = false;
 template <typename T>
 constexpr bool in_pages<attention::PagedKeys<T>> = true;
+template <>
+inline constexpr bool in_pages<attention::PagedFp4Keys> = true;
 
 inline attention::Plain variant_part(const Launch&, const AttentionCall&, Type<attention::Plain>) {
   return {};
@@ -137,6 +178,11 @@ inline attention::Alibi variant_part(const Launch& launch, const AttentionCall& 
 inline attention::CustomMask variant_part(const Launch& launch, const AttentionCall& call,
                                           Type<attention::CustomMask>) {
   return {{}, required_numbers<const uint8_t>(launch, "mask", call.mask)};
+}
+inline attention::DraftMask variant_part(const Launch&, const AttentionCall& call,
+                                         Type<attention::DraftMask>) {
+  // The binding has checked it.
+  return {{}, call.mask->data<const uint16_t>(), static_cast<int>(call.mask->size(-1))};
 }
 // Numbers of each query, `Numbers` being int2 or int4.
 template <typename Numbers>
@@ -238,8 +284,8 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
   constexpr attention::HeadDims kDims = {Config::kHeadDim, attention::kValueDimOf<Config>};
   detail::check_attention_dtype<Q>(launch, "q", call.q);
   constexpr bool paged = detail::in_pages<typename Config::Keys>;
-  detail::check_attention_dtype<KV>(launch, paged ? detail::kPagedName : "k", call.k);
-  detail::check_attention_dtype<KV>(launch, paged ? detail::kPagedName : "v", call.v);
+  detail::check_attention_dtype<KV>(launch, paged ? call.paged_k : "k", call.k);
+  detail::check_attention_dtype<KV>(launch, paged ? call.paged_v : "v", call.v);
   detail::check_attention_dtype<O>(launch, "out", call.out);
   const int64_t heads = call.q.size(-2);
   const int64_t kv_heads = detail::heads_of_keys(call, paged);
@@ -255,6 +301,7 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
   detail::copy_list(launch, call);
   typename Config::Keys keys{};
   detail::make_keys(launch, call, kv_heads, kDims, &keys);
+  constexpr float kUnit = attention::kIsFp4<typename Config::Keys> ? attention::kFp4Unit : 1.0f;
   const bool all = call.window_left < 0 || call.window_left > INT_MAX;
   return {
       detail::token_heads<const Q>(launch, "q", call.q, false, heads, kDims.keys),
@@ -270,8 +317,8 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
       static_cast<int>(call.merges.size(0)),
       static_cast<int>(kv_heads),
       device::Divisor(static_cast<int>(heads / kv_heads)),
-      static_cast<float>(call.sm_scale),
-      static_cast<float>(call.v_scale),
+      static_cast<float>(call.sm_scale) * kUnit,
+      static_cast<float>(call.v_scale) * kUnit,
       all ? INT_MAX : static_cast<int>(call.window_left),
       call.causal,
       rope::Frequencies(kDims.keys, call.rope_scale, call.rope_theta, {}),

@@ -23,6 +23,15 @@ struct PagedView {
   }
 };
 
+// Which request and position each token has, and the pages of the requests.
+struct PositionViews {
+  View batch_indices;
+  View positions;
+  View kv_indices;
+  View kv_indptr;
+  View kv_last_page_len;
+};
+
 inline int64_t pitch(View x, int dim) { return x.size(dim) > 1 ? x.stride(dim) : 0; }
 
 // A cache with one row per slot, as MLA has it: (pages, page_size, dim).

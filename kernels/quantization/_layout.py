@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import torch
+
 __all__ = ["SfLayout"]
 
 
@@ -35,3 +37,21 @@ def scales_shape(layout: int, rows: int, blocks: int) -> tuple[int, int]:
     if tile is None:
         return rows, blocks
     return -(-rows // tile) * tile, -(-blocks // 4) * 4
+
+
+def row_major(name: str, scales: torch.Tensor, rows: int, cols: int, layout: int) -> torch.Tensor:
+    """Return the scales of a layout as (rows, cols), without its padding."""
+    if layout not in (*SfLayout,):
+        raise ValueError(f"{name}: the layout of the scales is {layout}; accepted: {[*SfLayout]}")
+    padded = scales_shape(layout, rows, cols)
+    if scales.numel() != padded[0] * padded[1]:
+        raise ValueError(
+            f"{name}: there are {scales.numel()} scales; {rows} rows of {cols} blocks take "
+            f"{padded[0] * padded[1]} in {SfLayout(layout)!r}"
+        )
+    if layout == SfLayout.layout_linear:
+        return scales.reshape(padded)
+    tile = _TILE_ROWS[layout]
+    height = min(tile, 32)
+    tiles = scales.reshape(padded[0] // tile, padded[1] // 4, height, tile // height, 4)
+    return tiles.permute(0, 3, 2, 1, 4).reshape(padded)[:rows, :cols]

@@ -30,6 +30,13 @@ OTHERS = {
     "list_mask": set(),
     "share_mask": set(),
     "plan_rows": set(),
+    # Attention whose lengths are on the device.
+    "attend_planned": {"out", "lse"},
+    "list_work": set(),
+    # Parts of moe_round_trip, and of the functions that engines call.
+    "moe_a2a_dispatch": set(),
+    "moe_a2a_combine": {"out"},
+    "moe_a2a_sanitize_expert_ids": {"out"},
 }
 # Of the host alone: torch sees no call of it.
 ON_THE_HOST = {"plan", "per_tensor_quant_fp8_workspace", "dense_workspace"}

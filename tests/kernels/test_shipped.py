@@ -14,6 +14,7 @@ from fictl.case.outputs import argument_specs
 from fictl.jit import JitSpec
 from fictl.op.folder_specs import folder_specs
 from fictl.project import OpFolder, Project, folders
+from fictl.project.cpp_source import CppSource
 from fictl.testing import make_inputs
 from fictl.toolchain import can_target, require_nvcc
 
@@ -62,15 +63,16 @@ def test_a_tensor_on_another_device_is_refused_by_name_built_or_not(
     if isinstance(function, type):
         pytest.skip("plan reads its tensors on the host")
     inputs = _first_call(folder, name)
-    first = next(
-        n for n in signature(function).parameters if isinstance(inputs.get(n), torch.Tensor)
-    )
+    given = [n for n in signature(function).parameters if isinstance(inputs.get(n), torch.Tensor)]
     # What is handed on to another op, of this folder or not, is refused by that one.
     used = next(each.uses for each in folder.declarations() if each.name == name)
     beside = [each.name for each in folder.declarations()]
-    named = rf"({'|'.join([*beside, *used])}): argument '{first}' is on meta, .* takes C[PU]"
+    parts = CppSource(folder.binding).exports if folder.binding.is_file() else []
+    ops, names = "|".join([*beside, *used, *parts]), "|".join([*given, "out"])
+    named = rf"({ops}): argument '({names})' is on meta, .* takes C[PU]"
+    bind = getattr(folder.load("trace"), name).bind
     with pytest.raises(ValueError, match=named):
-        function(**inputs)
+        bind(inputs)[1]() if bind else function(**inputs)
 
 
 def _first_call(folder: OpFolder, name: str) -> dict[str, Any]:

@@ -41,9 +41,19 @@ def cases() -> Iterator[Case]:
         for dtype in ("float16", "bfloat16"):
             yield _transform(function, 3, 200, 16, dtype)
 
+    for dtype in ("float32", "float16", "bfloat16"):
+        yield _varlen(3, 200, 16, dtype)
+    for requests, most, k in _SCORES:
+        yield _varlen(requests, most, k, "float32")
+    yield _varlen(64, 65536, 2048, "bfloat16")
+
 
 def _top_k(rows: int, cols: int, k: int, dtype: str) -> Case:
     return Case("top_k", {"rows": rows, "cols": cols, "k": k}, dtype)
+
+
+def _varlen(requests: int, most: int, k: int, dtype: str) -> Case:
+    return Case("top_k_varlen", {"requests": requests, "max_len": most, "top_k": k}, dtype)
 
 
 def _transform(function: str, rows: int, most: int, k: int, dtype: str) -> Case:
@@ -56,6 +66,8 @@ def _transform(function: str, rows: int, most: int, k: int, dtype: str) -> Case:
 def baselines(function: str) -> dict[str, Callable[..., Any]]:
     if function == "top_k":
         return {"torch": _torch, "flashinfer": _flashinfer(function)}
+    if function == "top_k_varlen":
+        return {"flashinfer": _flashinfer_varlen}
     return {"flashinfer": _flashinfer(function)}
 
 
@@ -75,3 +87,14 @@ def _flashinfer(function: str) -> Callable[..., Callable[[], Any]]:
         return lambda: theirs(**inputs)
 
     return prepare
+
+
+def _flashinfer_varlen(tie_break: int, **inputs: Any) -> Callable[[], torch.Tensor]:
+    """Prepare the call without what FlashInfer leaves open."""
+    theirs: Any = import_module("flashinfer").top_k_varlen
+
+    def run() -> torch.Tensor:
+        indices: torch.Tensor = theirs(**inputs)[0]
+        return indices
+
+    return run

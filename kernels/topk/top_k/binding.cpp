@@ -12,6 +12,9 @@ void top_k_page_table_transform(const Launch& launch, View out, const View* out_
 void top_k_ragged_transform(const Launch& launch, View out, View input, View offsets, View lengths,
                             const View* row_starts, int64_t k, int64_t order, int64_t tie_break,
                             int64_t algorithm, bool enable_pdl);
+void top_k_varlen(const Launch& launch, View out_indices, const View* out_values, View logits,
+                  View seq_lens, int64_t k, int64_t compress_ratio, int64_t next_n, int64_t order,
+                  int64_t tie_break, int64_t algorithm, bool enable_pdl);
 }  // namespace fictl::topk
 
 namespace {
@@ -21,21 +24,22 @@ using fictl::Shape;
 using fictl::View;
 using tvm::ffi::Optional;
 
-void check_input(const char* op, View input) {
+void check_input(const char* op, View input, const char* name = "input") {
   constexpr int64_t kMost = (int64_t{1} << 31) - 64;  // Indices of whole vectors are below 2^31.
-  fictl::check_device(op, "input", input);
-  fictl::check_dim(op, "input", input, 2);
+  fictl::check_device(op, name, input);
+  fictl::check_dim(op, name, input, 2);
   if (input.size(1) <= kMost) return;
-  fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "input")
+  fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, name)
                << "has shape " << Shape{input} << "; a row has at most " << kMost << " elements");
 }
 
-void check_k(const char* op, int64_t k, View input, bool within) {
+void check_k(const char* op, int64_t k, View input, bool within, const char* name = "k",
+             const char* input_name = "input") {
   constexpr int64_t kMost = (int64_t{1} << 31) - 1;
   if (k >= 0 && k <= (within ? input.size(1) : kMost)) return;
-  fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "k")
-               << "is " << k << ", 'input' has rows of " << input.size(1) << " elements; pass "
-               << (within ? "0 to as many" : "0 to 2^31 - 1"));
+  fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, name)
+               << "is " << k << ", '" << input_name << "' has rows of " << input.size(1)
+               << " elements; pass " << (within ? "0 to as many" : "0 to 2^31 - 1"));
 }
 
 void check_tie_break(const char* op, int64_t tie_break) {
@@ -45,13 +49,31 @@ void check_tie_break(const char* op, int64_t tie_break) {
 }
 
 // An output of shape (rows, k).
-void check_result(const char* op, const char* name, View x, View input, int64_t k,
-                  DLDataType dtype) {
-  fictl::check_same_device(op, name, x, "input", input);
+void check_result(const char* op, const char* name, View x, View input, int64_t k, DLDataType dtype,
+                  const char* input_name = "input") {
+  fictl::check_same_device(op, name, x, input_name, input);
   fictl::check_dtype(op, name, x, dtype);
   if (x.ndim() == 2 && x.size(0) == input.size(0) && x.size(1) == k) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, name)
                << "has shape " << Shape{x} << "; it is (" << input.size(0) << ", " << k << ")");
+}
+
+// A number from 1 to 2^31 - 1.
+void check_count(const char* op, const char* name, int64_t count) {
+  constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+  if (count >= 1 && count <= kMost) return;
+  fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, name)
+               << "is " << count << "; pass 1 to 2^31 - 1");
+}
+
+// Each request has next_n of the rows.
+void check_requests(const char* op, View seq_lens, View logits, int64_t next_n) {
+  fictl::check_same_device(op, "seq_lens", seq_lens, "logits", logits);
+  const bool fits = seq_lens.ndim() == 1 && seq_lens.size(0) * next_n == logits.size(0);
+  if (fits) return;
+  fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "seq_lens")
+               << "has shape " << Shape{seq_lens} << ", 'logits' has " << logits.size(0)
+               << " rows and next_n is " << next_n << ": it has one length for every next_n rows");
 }
 
 void check_numbers(const char* op, const char* name, const View* x, View input) {
@@ -128,8 +150,27 @@ void top_k_ragged_transform(View out, View input, View offsets, View lengths,
               starts, k, order, tie_break, algorithm, enable_pdl);
 }
 
+void top_k_varlen(View out_indices, Optional<View> out_values, View logits, View seq_lens,
+                  int64_t k, int64_t compress_ratio, int64_t next_n, int64_t order,
+                  int64_t tie_break, int64_t algorithm, bool enable_pdl) {
+  const View* values = pointer(out_values);
+  check_input(__func__, logits, "logits");
+  check_k(__func__, k, logits, /*within=*/false, "top_k", "logits");
+  check_count(__func__, "compress_ratio", compress_ratio);
+  check_count(__func__, "next_n", next_n);
+  check_tie_break(__func__, tie_break);
+  check_requests(__func__, seq_lens, logits, next_n);
+  check_result(__func__, "out_indices", out_indices, logits, k, fictl::kInt32, "logits");
+  if (values != nullptr) {
+    check_result(__func__, "out_values", *values, logits, k, logits.dtype(), "logits");
+  }
+  fictl::call(__func__, logits, fictl::topk::top_k_varlen, out_indices, values, logits, seq_lens, k,
+              compress_ratio, next_n, order, tie_break, algorithm, enable_pdl);
+}
+
 }  // namespace
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(top_k, top_k);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(top_k_page_table_transform, top_k_page_table_transform);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(top_k_ragged_transform, top_k_ragged_transform);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(top_k_varlen, top_k_varlen);

@@ -15,10 +15,10 @@ device::Indices indices_of(const Launch& launch, const char* name, const View* x
 }
 
 template <typename T>
-void run(const Launch& launch, View input, const Sink<T>& sink, device::Indices starts,
-         device::Indices lengths, int64_t k, int64_t order, int64_t tie_break, int64_t algorithm,
-         bool enable_pdl) {
-  const TopKRows<T> rows{input.data<const T>(), ROW_PITCH(launch, input),
+void run(const Launch& launch, const char* name, View input, const Sink<T>& sink,
+         device::Indices starts, RowLengths lengths, int64_t k, int64_t order, int64_t tie_break,
+         int64_t algorithm, bool enable_pdl) {
+  const TopKRows<T> rows{input.data<const T>(), row_pitch(launch.op, name, input),
                          static_cast<int>(input.size(1)), starts, lengths};
   CUDA_CHECK(launch, TopK(rows, sink, input.size(0), static_cast<int>(k), static_cast<Order>(order),
                           tie_break == kLarge, launch.sm_count, launch.stream,
@@ -37,7 +37,7 @@ void top_k(const Launch& launch, View values, View indices, View input, int64_t 
     sink.values_pitch = values_pitch;
     sink.indices = indices.data<int64_t>();
     sink.indices_pitch = indices_pitch;
-    run<T>(launch, input, sink, {}, {}, k, order, tie_break, algorithm, enable_pdl);
+    run<T>(launch, "input", input, sink, {}, {}, k, order, tie_break, algorithm, enable_pdl);
   });
 }
 
@@ -73,7 +73,8 @@ void top_k_page_table_transform(const Launch& launch, View out, const View* out_
     sink.raw_pitch = raw_pitch;
     sink.has_pages = true;
     sink.pages = pages;
-    run<T>(launch, input, sink, starts, sizes, k, order, tie_break, algorithm, enable_pdl);
+    run<T>(launch, "input", input, sink, starts, {sizes}, k, order, tie_break, algorithm,
+           enable_pdl);
   });
 }
 
@@ -89,7 +90,27 @@ void top_k_ragged_transform(const Launch& launch, View out, View input, View off
     sink.out = out.data<int32_t>();
     sink.out_pitch = out_pitch;
     sink.offsets = indices_of(launch, "offsets", &offsets, rows);
-    run<T>(launch, input, sink, starts, sizes, k, order, tie_break, algorithm, enable_pdl);
+    run<T>(launch, "input", input, sink, starts, {sizes}, k, order, tie_break, algorithm,
+           enable_pdl);
+  });
+}
+
+void top_k_varlen(const Launch& launch, View out_indices, const View* out_values, View logits,
+                  View seq_lens, int64_t k, int64_t compress_ratio, int64_t next_n, int64_t order,
+                  int64_t tie_break, int64_t algorithm, bool enable_pdl) {
+  const RowLengths lengths{indices_of(launch, "seq_lens", &seq_lens, logits.size(0) / next_n),
+                           device::Divisor(static_cast<int>(next_n)),
+                           device::Divisor(static_cast<int>(compress_ratio))};
+  const int64_t out_pitch = WRITTEN_ROW_PITCH(launch, out_indices);
+  const int64_t values_pitch =
+      out_values == nullptr ? 0 : row_pitch(launch.op, "out_values", *out_values, /*written=*/true);
+  DISPATCH_DTYPE(launch, logits, T, (__half, __nv_bfloat16, float), {
+    Sink<T> sink;
+    sink.out = out_indices.data<int32_t>();
+    sink.out_pitch = out_pitch;
+    sink.values = out_values == nullptr ? nullptr : out_values->data<T>();
+    sink.values_pitch = values_pitch;
+    run<T>(launch, "logits", logits, sink, {}, lengths, k, order, tie_break, algorithm, enable_pdl);
   });
 }
 

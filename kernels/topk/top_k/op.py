@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 
 from fictl.op import KernelModule, op
@@ -14,6 +16,8 @@ kernel = KernelModule(__file__)
 # As top_k.cuh has them.
 _SORTABLE = 4096
 _ANY, _BY_INDEX, _BY_VALUE = 0, 1, 2
+# FlashInfer's names of its own algorithms, whose results are the same.
+_BACKENDS = ("auto", "radix", "radix_cutlass", "radix_filter", "gvr", "gvr_2")
 
 
 @op(
@@ -188,6 +192,82 @@ def top_k_ragged_transform(
         algorithm(),
         enable_pdl is None or enable_pdl,
     )
+    return out
+
+
+@op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out_indices out_values")
+def top_k_varlen(
+    logits: torch.Tensor,
+    seq_lens: torch.Tensor,
+    top_k: int,
+    pre_idx: torch.Tensor | None = None,
+    compress_ratio: int = 1,
+    next_n: int = 1,
+    return_values: bool = False,
+    out_indices: torch.Tensor | None = None,
+    out_values: torch.Tensor | None = None,
+    backend: str = "auto",
+    load_balance: bool = True,
+    workspace: Mapping[str, torch.Tensor] | None = None,
+    *,
+    deterministic: bool = False,
+    tie_break: int = TopKTieBreak.NONE,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return the indices of each row's top_k largest scores, and these: (indices, values or None).
+
+    Row t of a request has its first max(0, (seq_len - next_n + t + 1) // compress_ratio) scores,
+    and no more than there are columns. A row of up to top_k scores gives all of them, in their
+    order; the rest of top_k is -1, and 0 in the values. Scores are compared as top_k does. Lengths
+    are read on the device: replays of a CUDA graph read them again.
+
+    logits: (requests * next_n, max_len): scores; last dimension contiguous, all rows at one stride.
+    seq_lens: (requests,), int32 or int64: the tokens of each request, whatever compress_ratio is.
+    top_k: number of scores; may exceed max_len.
+    pre_idx: ignored: FlashInfer's hint from the step before.
+    compress_ratio: tokens that a score stands for.
+    next_n: rows of a request, its last tokens.
+    return_values: return the scores as well, in logits' dtype.
+    out_indices: (rows, top_k), int32, or one dimension of as many, of which that view is returned.
+        None allocates it.
+    out_values: the same in logits' dtype; looked at if return_values. None allocates it.
+    backend: auto; FlashInfer's radix, radix_cutlass, radix_filter, gvr and gvr_2 are the same.
+    load_balance, workspace: ignored.
+    deterministic: gives the same order in every run and batch: that of the indices.
+    tie_break: which of equal scores are chosen where not all are: a TopKTieBreak. NONE is as SMALL.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
+    """
+    if backend not in _BACKENDS:
+        raise ValueError(
+            f"top_k_varlen: argument 'backend' is {backend!r}; accepted: {', '.join(_BACKENDS)}"
+        )
+    shape = (len(logits), max(top_k, 0))
+    out_indices = _room(out_indices, logits, shape, torch.int32)
+    out_values = _room(out_values, logits, shape, logits.dtype) if return_values else None
+    kernel.top_k_varlen(
+        out_indices,
+        out_values,
+        logits,
+        seq_lens,
+        top_k,
+        compress_ratio,
+        next_n,
+        _order(deterministic),
+        int(tie_break),
+        algorithm(),
+        enable_pdl is None or enable_pdl,
+    )
+    return out_indices, out_values
+
+
+def _room(
+    out: torch.Tensor | None, like: torch.Tensor, shape: tuple[int, int], dtype: torch.dtype
+) -> torch.Tensor:
+    """Allocate an output, or view one that is given flat."""
+    if out is None:
+        return like.new_empty(shape, dtype=dtype)
+    if out.dim() == 1 and out.numel() == shape[0] * shape[1]:
+        return out.view(shape)
     return out
 
 

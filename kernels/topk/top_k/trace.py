@@ -1,4 +1,4 @@
-"""Traces of top_k and its two transforms."""
+"""Traces of top_k, its two transforms and top_k_varlen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
+from fictl.trace import Const, Expr, Scalar, Tensor, TraceTemplate, Var
 
 Mapped = Callable[[int, list[int]], list[int]]
 _NONE, _LARGE = 0, 2  # of TopKTieBreak
@@ -189,6 +189,36 @@ def _ragged_transform(
     return _transformed(inputs, _at_offsets(inputs))
 
 
+def _lengths(seq_lens: torch.Tensor, next_n: int, compress_ratio: int) -> torch.Tensor:
+    """Return the number of scores of each row; it may exceed what there are, or be below 0."""
+    before = torch.arange(next_n - 1, -1, -1, device=seq_lens.device)
+    return ((seq_lens[:, None].long() - before) // compress_ratio).flatten()
+
+
+def _varlen(
+    logits: torch.Tensor,
+    seq_lens: torch.Tensor,
+    top_k: int,
+    compress_ratio: int = 1,
+    next_n: int = 1,
+    tie_break: int = _NONE,
+) -> torch.Tensor:
+    lengths = _lengths(seq_lens, next_n, compress_ratio)
+    return _ragged_transform(logits, lengths * 0, lengths, top_k, tie_break=tie_break)
+
+
+def _judge_varlen(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
+    x, indices = inputs["logits"], results["out_indices"]
+    lengths = _lengths(inputs["seq_lens"], inputs.get("next_n", 1), inputs.get("compress_ratio", 1))
+    asked = {"input": x, "lengths": lengths, "k": inputs["top_k"]}
+    asked["tie_break"] = inputs.get("tie_break", _NONE)
+    _judge_transform(asked, indices, lambda row, chosen: chosen)
+    if (values := results.get("out_values")) is not None:
+        with_none = torch.nn.functional.pad(x, (0, 1))  # Where -1 leads to.
+        expected = with_none.gather(1, indices.long() % with_none.shape[1])
+        _assert_equal(values, expected, "values are not those of the indices")
+
+
 def _judge_page_table_transform(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
     _judge_transform(inputs, results["out"], _in_pages(inputs))
 
@@ -219,6 +249,17 @@ def _init(
         "row_to_batch": numbers(0, max(sizes["batch_size"] - 1, 0)),
         "page_table_row_starts": starts // 2,
     }
+
+
+def _init_varlen(
+    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
+) -> dict[str, torch.Tensor]:
+    """Make requests of half of max_len to all of it."""
+    most = sizes["max_len"]
+    lengths = torch.randint(
+        most // 2, most + 1, (sizes["requests"],), device=device, generator=generator
+    )
+    return {"seq_lens": lengths.to(torch.int32)}
 
 
 _AXES: dict[str, Var | Const] = {
@@ -284,6 +325,36 @@ top_k_page_table_transform = TraceTemplate(
     judge=_judge_page_table_transform,
     init=_init,
     description="Where the k largest scores of every row are in the pages of a cache.",
+)
+
+top_k_varlen = TraceTemplate(
+    axes={
+        "requests": Var("requests"),
+        "rows": Expr("requests * next_n", "queries"),
+        "max_len": Var("scores a row"),
+        "top_k": Var("scores that are chosen"),
+    },
+    inputs={
+        "logits": Tensor(("rows", "max_len"), doc="scores"),
+        "seq_lens": Tensor(("requests",), dtype="int32", doc="tokens of each request"),
+        "top_k": Scalar("int32", 4, "how many"),
+        "compress_ratio": Scalar("int32", 1, "tokens a score"),
+        "next_n": Scalar("int32", 1, "rows a request"),
+        "tie_break": Scalar("int32", _NONE, "which of equal ones are chosen, of TopKTieBreak"),
+    },
+    outputs={"out_indices": Tensor(("rows", "top_k"), dtype="int32", doc="-1 where there is none")},
+    reference=_varlen,
+    judge=_judge_varlen,
+    init=_init_varlen,
+    at_default=(
+        "pre_idx",
+        "return_values",
+        "backend",
+        "load_balance",
+        "workspace",
+        "deterministic",
+    ),
+    description="The k largest scores of rows whose lengths follow from those of their requests.",
 )
 
 top_k_ragged_transform = TraceTemplate(

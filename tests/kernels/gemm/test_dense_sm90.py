@@ -72,6 +72,16 @@ def test_epilogues(activation: str, randn) -> None:
         _close(result, FUNCTIONS[activation](x))
 
 
+def test_tiles_of_fewer_rows_begin_where_16_bytes_do(
+    randn, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many tiles of 56 columns as SMs would begin at odd multiples of 28 gated outputs."""
+    monkeypatch.setenv("FICTL_EMU_CHECK", "1")
+    sms = torch.cuda.get_device_properties(device).multi_processor_count if device == "cuda" else 4
+    a, b = randn(5, 72), randn(56 * sms, 72)
+    _close(dense(a, b, activation="swiglu", **SWAPPED), FUNCTIONS["swiglu"](_product(a, b)))
+
+
 def test_c_is_written_in_place(randn) -> None:
     a, b, c = randn(9, 72), randn(70, 72), randn(9, 70)
     expected = _product(a, b) + 0.5 * c.double()

@@ -23,6 +23,19 @@ __device__ inline void copy_async(void* to, const void* from, int bytes) {
                : "memory");
 }
 
+// The same of 4, 8 or 16 bytes, to which both pointers are aligned; through L1 where they are
+// fewer.
+template <int kBytes>
+__device__ void copy_async_few(void* to, const void* from, int bytes) {
+  if constexpr (kBytes == kChunkBytes) {
+    copy_async(to, from, bytes);
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)),
+                 "l"(from), "n"(kBytes), "r"(bytes)
+                 : "memory");
+  }
+}
+
 // Commits the copies that this thread has started as a group, which may be empty.
 __device__ inline void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 

@@ -232,7 +232,11 @@ constexpr int kMostBlocks = 144;
 // Rows of X that a tile takes. Weights of few rows of A are read as fast as memory gives them if
 // all SMs read as long: 28672 rows are 448 tiles of 64, 3.39 for each of 132 SMs, so that most wait
 // for the last; but 512 tiles of 56, 3.88 for each.
-template <typename Tile, device::Major kMajorX>
+//
+// kColumnBytes: of D, that a row of X makes. The rows are columns of D, and a tile's threads write
+// 16 bytes at a time, so that each tile begins at such a place: with 16 rows a step where a pair of
+// columns is one output of 16 bits.
+template <typename Tile, device::Major kMajorX, int kColumnBytes>
 int rows_a_tile(int x_extent, int64_t other_tiles, int sm_count) {
   constexpr bool kMayBeLess =
       Tile::kExchanged && kMajorX == device::Major::kK && Tile::kSharing == 1;
@@ -242,8 +246,9 @@ int rows_a_tile(int x_extent, int64_t other_tiles, int sm_count) {
     const int64_t workers = std::max(1, sm_count / Tile::kParts);
     return device::ceil_div(tiles, workers) * rows;
   };
+  constexpr int kStep = std::max(8, 16 / kColumnBytes);
   int best = Tile::kX;
-  for (int rows = Tile::kX - 8; rows > Tile::kX / 2; rows -= 8) {
+  for (int rows = Tile::kX - kStep; rows > Tile::kX / 2; rows -= kStep) {
     if (rows_of_busiest(rows) < rows_of_busiest(best)) best = rows;
   }
   return best;
@@ -304,8 +309,9 @@ cudaError_t DenseSm90(const GemmProblem<T, Out>& p, const Epilogue& epilogue, in
 
   const int x_extent = kExchanged ? p.n : p.m, y_extent = kExchanged ? p.m : p.n;
   const int y_tiles = static_cast<int>(device::ceil_div(y_extent, Tile::kY * Tile::kClusterY));
-  const int x_rows =
-      sm90::rows_a_tile<Tile, kMajorX>(x_extent, int64_t{y_tiles} * p.batch, p.sm_count);
+  constexpr int kColumnBytes = static_cast<int>(sizeof(Out)) / Epilogue::kColumnsPerOutput;
+  const int x_rows = sm90::rows_a_tile<Tile, kMajorX, kColumnBytes>(
+      x_extent, int64_t{y_tiles} * p.batch, p.sm_count);
 
   const int x_tiles = static_cast<int>(device::ceil_div(x_extent, x_rows * Tile::kClusterX));
   const int64_t tiles = int64_t{x_tiles} * y_tiles * p.batch;

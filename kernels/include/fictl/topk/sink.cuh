@@ -1,4 +1,5 @@
-// The outputs of a row's chosen elements: values and indices, or translated indices.
+// The outputs of a row's chosen elements: values and indices, or translated indices, with values or
+// without.
 #pragma once
 
 #include <fictl/device/indices.cuh>
@@ -28,7 +29,7 @@ struct Sink {
   int64_t indices_pitch = 0;
   int64_t out_pitch = 0;
   int64_t raw_pitch = 0;
-  device::Indices offsets;  // for each row, without a page table
+  device::Indices offsets;  // for each row, without a page table; without, 0
   bool has_pages = false;
   PageTable pages;
 };
@@ -38,7 +39,7 @@ template <typename T>
 class RowSink {
  public:
   __device__ RowSink(const Sink<T>& sink, int64_t row)
-      : values_(sink.values + row * sink.values_pitch),
+      : values_(sink.values == nullptr ? nullptr : sink.values + row * sink.values_pitch),
         indices_(sink.indices + row * sink.indices_pitch),
         out_(sink.out + row * sink.out_pitch),
         raw_(sink.raw == nullptr ? nullptr : sink.raw + row * sink.raw_pitch),
@@ -53,16 +54,17 @@ class RowSink {
       table_ = pages.data + (there ? batch * pages.pitch : 0);
       cols_ = there ? pages.cols : 0;
       offset_ = pages.starts.data == nullptr ? 0 : pages.starts[row];
-    } else if (!has_pairs_) {
+    } else if (sink.offsets.data != nullptr) {
       offset_ = sink.offsets[row];
     }
   }
 
-  __device__ bool has_pairs() const { return has_pairs_; }
+  // False where put() looks at no key.
+  __device__ bool has_values() const { return values_ != nullptr; }
 
   __device__ void put(int at, uint32_t key, int index) const {
+    if (has_values()) values_[at] = value_of<T>(key);
     if (has_pairs_) {
-      values_[at] = value_of<T>(key);
       indices_[at] = index;
       return;
     }
@@ -71,6 +73,7 @@ class RowSink {
   }
 
   __device__ void put_none(int at) const {
+    if (has_values()) values_[at] = device::Element<T>::from_float(0.0f);
     out_[at] = -1;
     if (raw_ != nullptr) raw_[at] = -1;
   }

@@ -135,7 +135,7 @@ class TopKRow {
     const RowSink<T> to = sink();
 #pragma unroll 1
     for (int i = thread(); i < window_.size(); i += threads()) {
-      to.put(i, to.has_pairs() ? key_of(window_[i]) : 0, i);
+      to.put(i, to.has_values() ? key_of(window_[i]) : 0, i);
     }
   }
 

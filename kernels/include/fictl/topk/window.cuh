@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include <fictl/device/divisor.cuh>
 #include <fictl/device/indices.cuh>
 #include <fictl/topk/key.cuh>
 
@@ -58,19 +59,37 @@ class Window {
   int vecs_;
 };
 
+// The number of elements of each row that count. A request may have several rows, its last queries:
+// each of them has one token less than the next, and the last one has all of the request. An
+// element stands for `ratio` tokens.
+struct RowLengths {
+  device::Indices of;  // of each request
+  device::Divisor rows{1};
+  device::Divisor ratio{1};
+
+  __device__ int operator[](int64_t row) const {
+    if (rows.divisor() == 1 && ratio.divisor() == 1) return of[row];
+    const device::Divisor::Result at = rows.divide(static_cast<int>(row));
+    const int tokens = of[at.quotient];
+    const int before = rows.divisor() - 1 - at.remainder;
+    // Why not the difference: it may be less than an int can be.
+    return tokens > before ? ratio.divide(tokens - before).quotient : 0;
+  }
+};
+
 // Rows of elements, and the range of each that counts.
 template <typename T>
 struct TopKRows {
   const T* data;
   int64_t pitch;
   int cols;
-  device::Indices starts;   // where the elements of each row start; without, at 0
-  device::Indices lengths;  // how many they are; without, all
+  device::Indices starts;  // where the elements of each row start; without, at 0
+  RowLengths lengths;      // how many they are; without, all
 
   __device__ Window<T> window(int64_t row) const {
     const int start = starts.data == nullptr ? 0 : clamp(starts[row], cols);
     const int most = cols - start;
-    const int size = lengths.data == nullptr ? most : clamp(lengths[row], most);
+    const int size = lengths.of.data == nullptr ? most : clamp(lengths[row], most);
     return Window<T>(data + row * pitch + start, size);
   }
 
