@@ -15,6 +15,7 @@ from fictl.op.watch.dump.tensors import file_of
 from fictl.paths import matching, real
 from fictl.project import OpFolder, Project
 from fictl.project.discover import find_function, functions
+from fictl.replay.recording.document import is_recording
 
 _API = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\.ops\.([A-Za-z_]\w*)")
 _CALL = re.compile(r"(\d{8}_\d{6})_pid(\d+)_.*_call(\d+)(?:_(\d+))?")
@@ -65,12 +66,12 @@ class Dump:
 
 
 def find_dumps(paths: Iterable[Path]) -> list[Path]:
-    """Collect the dumps: a path is a dump or a folder of dumps, which are sorted by their calls."""
+    """Collect the dumps: a path is a recording, a dump or a folder of dumps, sorted by their calls."""
     return [dump for path in paths for dump in _dumps_at(path)]
 
 
 def _dumps_at(path: Path) -> Iterator[Path]:
-    if os.path.exists(path / METADATA):
+    if os.path.exists(path / METADATA) or (is_recording(path) and os.path.isfile(path)):
         yield path
         return
     if not os.path.isdir(path):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fictl.replay.recording.messages import CallOutcome
 from fictl.report.finding import DefectFinding
 
 DEFECT = "defect"
@@ -17,7 +18,8 @@ class ReplayOutcome:
     """Outcome of a dump. detail: a difference, an error, or the reason why nothing was compared.
 
     under: the tool that observed the call. findings: of the sanitizer; profile, time: of CUPTI or
-    the timer. code: exit code if this machine is at fault.
+    the timer. code: exit code if this machine is at fault. calls: those of a recording that did
+    not match.
     """
 
     dump: str
@@ -32,6 +34,7 @@ class ReplayOutcome:
     profile: Mapping[str, Any] = field(default_factory=dict)
     time: Mapping[str, Any] = field(default_factory=dict)
     code: int = 0
+    calls: tuple[CallOutcome, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -47,6 +50,7 @@ class ReplayOutcome:
             "found": [finding.to_dict() for finding in self.findings],
             "profile": {name: self.profile[name] for name in self.profile if name != "text"},
             "time": self.time,
+            "calls": [vars(call) for call in self.calls],
         }
         return {
             "dump": self.dump,

@@ -15,6 +15,8 @@ from fictl.process import Finished, TimedOut, ending
 from fictl.replay.dump import Dump
 from fictl.replay.messages import ReplayAnswer
 from fictl.replay.outcome import DEFECT, ReplayOutcome
+from fictl.replay.recording.document import is_recording
+from fictl.replay.recording.replaying import replay_recording
 from fictl.replay.replay_process import ReplayProcess
 from fictl.report.finding import DefectFinding, findings
 from fictl.report.suppression import FILE, read_suppressions
@@ -24,7 +26,9 @@ from fictl.sanitize.rows import rows_of
 
 
 def replay(path: Path, device: str, timeout: float, under: str = "") -> ReplayOutcome:
-    """Replay a dump. device: cuda, emu, or '' for the device of the recording."""
+    """Replay a dump, or a recording of calls. device: cuda, emu, or '' for the recorded one."""
+    if is_recording(path):
+        return replay_recording(path, device, timeout, under)
     start = time.monotonic()
     op, seen = "", tuple[DefectFinding, ...]()
     try:

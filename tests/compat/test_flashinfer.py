@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import fictl.ops
 from fictl.compat import flashinfer
+from fictl.compat.flashinfer._names import PACKAGE, TOP
 from fictl.project import Project
 from fictl.project.discover import functions
 from fictl.project.shared import shared
@@ -42,8 +44,8 @@ def test_a_function_is_found_where_flashinfer_has_it(module: str, name: str) -> 
     ours = getattr(fictl.ops, name)
     if name in dir(flashinfer):
         assert getattr(flashinfer, name) is ours
-    assert getattr(getattr(flashinfer, module), name) is ours
-    assert getattr(import_module(f"fictl.compat.flashinfer.{module}"), name) is ours
+    assert getattr(attrgetter(module)(flashinfer) if module != TOP else flashinfer, name) is ours
+    assert getattr(import_module(f"{PACKAGE}.{module}".rstrip(".")), name) is ours
 
 
 @pytest.mark.parametrize(("module", "name"), BOTH, ids=[name for _, name in BOTH])
@@ -106,6 +108,7 @@ def test_what_stands_in_for_functions_that_are_no_ops_is_there() -> None:
         "api_logging",
         "autotune_cache",
         "autotuner",
+        "green_ctx",
         "jit",
         "profiler",
         "testing",

@@ -63,8 +63,11 @@ def _not_served(module: str, name: str, here: list[str], asker: Any) -> Any:
 
 
 def _value(module: str, name: str, place: str) -> Any:
+    from fictl.compat.flashinfer._record import recorded_value
+
     home = import_module(place)
     value = getattr(home, name)
+    value = recorded_value(module, name, place, value)
     if name in vars(home):  # What is computed, as a folder of the settings, is asked each time.
         setattr(sys.modules[module], name, value)
     return value

@@ -2,4 +2,6 @@
 
 from fictl.compat.flashinfer._served import served
 
-__getattr__, __dir__ = served(__name__, "fictl.compat.flashinfer._comm")
+__getattr__, __dir__ = served(
+    __name__, "fictl.compat.flashinfer._comm", "fictl.compat.flashinfer._mapping"
+)

@@ -3,4 +3,6 @@
 from fictl.compat.flashinfer._served import served
 
 __path__: list[str] = []  # For `from … import`: _served says why.
-__getattr__, __dir__ = served(__name__, "fictl.compat.flashinfer._comm")
+__getattr__, __dir__ = served(
+    __name__, "fictl.compat.flashinfer._comm", "fictl.compat.flashinfer._mapping"
+)
