@@ -26,7 +26,10 @@ demo: compiler ## the main job on one op, each command shown
 	$(BIN)/fictl demo $(ARGS)
 
 # One process more than cores: tests wait for children, servers and ranks.
+# Compiled once: where Python is told to write no bytecode, each of some thousand processes would
+# compile what it imports.
 test: nvcc ## the whole test suite
+	@$(BIN)/python -W ignore -m compileall -qq -j 0 fictl kernels || true
 	$(BIN)/pytest --numprocesses=$$(($$($(BIN)/python -c 'import os; print(min(os.cpu_count() or 1, 8))') + 1)) --dist=worksteal $(ARGS)
 
 lint: setup ## ruff, mypy, clang-format, codespell

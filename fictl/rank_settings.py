@@ -47,3 +47,10 @@ RANK_TIMEOUT = Setting(
     60,
     "seconds that a rank waits in a collective until fictl names the rank that did not call it",
 )
+COMM_TIMEOUT = Setting(
+    "FICTL_COMM_TIMEOUT",
+    "int",
+    values.whole(0, 86400),
+    0,
+    "seconds that a kernel waits for another rank until it ends, and fictl names that rank; 0: for ever",
+)

@@ -9,7 +9,15 @@ from typing import Any
 
 from fictl import setting_values as values
 from fictl.errors import InvalidValue
-from fictl.rank_settings import JOB, LOCAL_RANK, MASTER_ADDR, RANK, RANK_TIMEOUT, WORLD_SIZE
+from fictl.rank_settings import (
+    COMM_TIMEOUT,
+    JOB,
+    LOCAL_RANK,
+    MASTER_ADDR,
+    RANK,
+    RANK_TIMEOUT,
+    WORLD_SIZE,
+)
 from fictl.setting import CONFIG, XDG_CONFIG_HOME, Setting, file_in_use
 from fictl.settings_file import PREFIX
 from fictl.sharing_settings import (
@@ -24,6 +32,7 @@ from fictl.sharing_settings import (
     NO_DOWNLOAD,
     PLACES,
     RAY_ADDRESS,
+    RECORD,
     REMOTE,
     REMOTE_MODE,
     REMOTE_TIMEOUT,
@@ -38,10 +47,11 @@ from fictl.sharing_settings import (
 __all__ = ["CONFIG", "SETTINGS", "XDG_CONFIG_HOME", "Setting", "file_in_use", "unknown"]
 __all__ += ["ARTIFACTS_CHECKSUM_DISABLED", "ARTIFACTS_DIR", "ARTIFACTS_DOWNLOAD_THREADS"]
 __all__ += ["ARTIFACTS_REPOSITORY", "DATASET_PATH", "GPU_LOCK_DIR", "LOCKED", "NO_DOWNLOAD"]
-__all__ += ["PLACES", "RAY_ADDRESS", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
+__all__ += ["PLACES", "RAY_ADDRESS", "RECORD", "REMOTE", "REMOTE_MODE", "REMOTE_TIMEOUT"]
 __all__ += ["SIGNING_KEY", "SIGNING_PASSWORD", "TRUST"]
 __all__ += ["APPLY", "TRACING", "TRACING_MAX_MB", "TRACING_POLICY"]
-__all__ += ["JOB", "LOCAL_RANK", "MASTER_ADDR", "RANK", "RANK_TIMEOUT", "WORLD_SIZE"]
+__all__ += ["COMM_TIMEOUT", "JOB", "LOCAL_RANK", "MASTER_ADDR", "RANK", "RANK_TIMEOUT"]
+__all__ += ["WORLD_SIZE"]
 
 XDG_CACHE_HOME: Setting[Path | None] = Setting(
     "XDG_CACHE_HOME", "path", values.path, None, "what stands for ~/.cache"

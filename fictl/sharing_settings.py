@@ -128,6 +128,13 @@ TRACING: Setting[Path | None] = Setting(
     None,
     "a folder: workloads of the calls of ops are collected there, as a dataset",
 )
+RECORD: Setting[Path | None] = Setting(
+    "FICTL_RECORD",
+    "path",
+    values.path,
+    None,
+    "a folder: calls of FlashInfer's names are recorded there, a file for each process",
+)
 TRACING_POLICY = Setting(
     "FICTL_TRACING_POLICY",
     "policy",

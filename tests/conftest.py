@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import git
@@ -35,6 +37,22 @@ _FOREIGN = ("CONDA_PREFIX", "CUDA_HOME", "CXX", "MAX_JOBS", "RAY_ADDRESS")
 _USERS_CACHE = os.environ.get(settings.WORKSPACE_BASE.name, "")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Without the search for garbage: all that is made here stays to the end of the run."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """Extensions look at the end of the process for what has leaked."""
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _the_driver_sees_its_gpus() -> None:
     """Before a test hides them: in a process it reads CUDA_VISIBLE_DEVICES once, and so does torch,
@@ -54,6 +72,13 @@ def _no_settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def _workspaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folders that nobody has used, and that are made by the first who writes."""
+    base = tmp_path_factory.mktemp("workspaces")
+    return (base / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
 def _grad_mode_stays() -> Iterator[None]:
     """Off by accident, it would hide from all later tests of a process that a gradient is lost."""
@@ -68,8 +93,8 @@ def _grad_mode_stays() -> Iterator[None]:
 def _isolated(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
     _no_settings: Path,
+    _workspaces: Iterator[Path],
 ) -> Iterator[None]:
     # The tests of ops compile real modules: they share the user's cache, settings and device.
     if request.path.is_relative_to(TESTS / "kernels"):
@@ -78,7 +103,10 @@ def _isolated(
     for name in list(os.environ):
         if name.startswith("FICTL_") or name in _FOREIGN:
             monkeypatch.delenv(name)
-    monkeypatch.setenv("FICTL_WORKSPACE_BASE", str(tmp_path / "workspace"))
+    # A folder is made for a test that asks for one: most write nothing.
+    asks = "tmp_path" in request.fixturenames
+    workspace = request.getfixturevalue("tmp_path") / "workspace" if asks else next(_workspaces)
+    monkeypatch.setenv("FICTL_WORKSPACE_BASE", str(workspace))
     monkeypatch.setenv("FICTL_CONFIG", str(_no_settings))
     monkeypatch.setattr(setting, "_flags", {})
     # A command with --locked sets it for its children: monkeypatch then removes what it knows.

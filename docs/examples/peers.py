@@ -33,6 +33,8 @@ class FlashInferKernels(Kernels):
         return self.library.silu_and_mul(functional.linear(x, halves))
 
     def sample(self, logits: torch.Tensor, step: Step) -> torch.Tensor:
+        if step.top_k == 1:  # as engines do, where nothing is drawn
+            return logits.argmax(-1).int()
         return self.library.sampling.top_k_top_p_sampling_from_logits(
             logits, step.top_k, step.top_p, seed=step.seed, offset=step.offset
         )

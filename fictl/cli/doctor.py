@@ -22,6 +22,7 @@ _SIGNS = {"error": ("✗", "bold red"), "warning": ("!", "yellow"), "ok": ("✓"
 EXAMPLES = {
     "fictl doctor": "each problem comes with its fix",
     "fictl doctor --for build": "a machine that builds: no GPU counts",
+    "fictl doctor --gpus": "peers, IPC and the speed of every link",
     "fictl doctor --report": "Markdown for a bug tracker, without names and paths of yours",
 }
 
@@ -44,6 +45,14 @@ def command(
             show_default=False,
         ),
     ] = "",
+    gpus: Annotated[
+        bool,
+        typer.Option(
+            "--gpus",
+            help="Test every pair of GPUs, too: peer access, CUDA IPC, and the speed of the link.",
+            show_default=False,
+        ),
+    ] = False,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
@@ -54,7 +63,7 @@ def command(
     from fictl.doctor import examine, exit_code, tally
 
     with _waiting():
-        findings = examine(purpose=purpose)
+        findings = examine(purpose=purpose, gpus=gpus)
     code, summary = exit_code(findings), tally(findings)
     data: dict[str, object] = {"findings": [finding.to_dict() for finding in findings]}
     problem = FictlError(summary, "each finding names its fix") if code else None

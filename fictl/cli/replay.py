@@ -33,13 +33,17 @@ _MARKS = {
 EXAMPLES = {
     "fictl replay dumps/": "repeat what FICTL_LOGLEVEL=10 kept, and compare",
     "fictl replay dumps/ --under memcheck": "the same, under a tool",
+    "fictl replay calls.json --device emu": "what FICTL_RECORD kept of a program's calls",
 }
 
 
 def command(
     dumps: Annotated[
         list[Path],
-        typer.Argument(metavar="DUMP", help="A dump of FICTL_LOGLEVEL=10, or a folder of them."),
+        typer.Argument(
+            metavar="DUMP",
+            help="A dump of FICTL_LOGLEVEL=10, a recording of FICTL_RECORD, or a folder of dumps.",
+        ),
     ],
     under: Annotated[
         str,
@@ -61,6 +65,7 @@ def command(
     """Replay dumped calls, each in its own process, and compare the results.
 
     They run on the device they were recorded on, unless --device or FICTL_DEVICE names one.
+    A recording's calls are compared with what they should compute, as it has no results.
     """
     from fictl import settings
     from fictl.replay.dump import find_dumps
@@ -99,7 +104,9 @@ def _indented(text: str) -> str:
 
 
 def _looked(outcome: ReplayOutcome) -> Iterator[str]:
-    """Lines of what the tool has found or measured."""
+    """Lines of what the tool has found or measured, and of a recording's calls."""
+    for call in outcome.calls:
+        yield f"step {call.step}  {call.name}  {call.status}: {call.detail}"
     for finding in outcome.defects:
         yield finding.text.replace(f"{Path.cwd()}{os.sep}", "")
     if len(outcome.defects) < len(outcome.findings):

@@ -1,9 +1,13 @@
-"""Makes a function's source run by itself, with the imports and definitions of its file it uses."""
+"""Makes a function's source run by itself, with the imports and definitions that it uses.
+
+Definitions are its own file's, and those that it imports from files beside it.
+"""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +17,39 @@ from typing import Any
 from fictl.errors import UsageError
 from fictl.syntax import parse_module
 from fictl.user_file import read_text
+
+
+@dataclass(frozen=True)
+class _File:
+    path: Path
+    text: str
+    tree: ast.Module
+    importers: tuple[Path, ...] = ()
+
+    @classmethod
+    def at(cls, path: Path, importers: tuple[Path, ...] = ()) -> _File:
+        text = read_text(path)
+        return cls(path, text, parse_module(text), importers)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A statement at the top level of a file."""
+
+    file: _File
+    statement: ast.stmt
+
+    @property
+    def text(self) -> str:
+        lines = self.file.text.splitlines()
+        return "\n".join(lines[_first(self.statement) - 1 : self.statement.end_lineno])
+
+    @property
+    def order(self) -> int:
+        """Sort __future__ first, then imports, then definitions."""
+        if _is_future(self.statement):
+            return 0
+        return 1 if isinstance(self.statement, ast.Import | ast.ImportFrom) else 2
 
 
 @dataclass(frozen=True)
@@ -37,24 +74,42 @@ def standalone(function: Callable[..., Any]) -> Standalone:
             f"{where} uses {', '.join(code.co_freevars)} of the enclosing function",
             "a reference must run by itself: write it at the top level of trace.py",
         )
-    text = read_text(Path(path))
-    tree = parse_module(text)
-    node = _node(tree, code.co_firstlineno, code.co_name, where)
-    statements = list(_needed(tree, node, where))
-    bound = frozenset(name for statement in statements for name in _binds(statement))
-    others = [statement for statement in statements if statement is not node]
-    name = "_reference" if isinstance(node, ast.Lambda) else code.co_name
-    body = f"{name} = {ast.unparse(node)}" if isinstance(node, ast.Lambda) else _text(text, node)
-    return Standalone(name, _spaced(text, others) + body + "\n", bound | {name})
+    file = _File.at(Path(path))
+    node = _node(file.tree, code.co_firstlineno, code.co_name, where)
+    pieces = _distinct(_needed(file, node, where), where)
+    bound = frozenset(name for piece in pieces for name in _binds(piece.statement))
+    others = [piece for piece in pieces if piece.statement is not node]
+    if isinstance(node, ast.Lambda):
+        name, body = "_reference", f"_reference = {ast.unparse(node)}"
+    else:
+        name, body = code.co_name, _Piece(file, node).text
+    return Standalone(name, _spaced(others) + body + "\n", bound | {name})
 
 
-def _spaced(text: str, statements: list[ast.stmt]) -> str:
+def _spaced(pieces: list[_Piece]) -> str:
     """Join statements: imports directly below each other, blank lines between definitions."""
-    nexts = [*statements, None][1:]
+    nexts = [*(piece.statement for piece in pieces), None][1:]
     return "".join(
-        _text(text, statement) + _gap(statement, following)
-        for statement, following in zip(statements, nexts, strict=True)
+        piece.text + _gap(piece.statement, following)
+        for piece, following in zip(pieces, nexts, strict=True)
     )
+
+
+def _distinct(pieces: Iterator[_Piece], where: str) -> list[_Piece]:
+    """Keep the first of equal statements; refuse two that bind a name differently."""
+    kept: dict[str, _Piece] = {}
+    for piece in pieces:
+        kept.setdefault(ast.unparse(piece.statement), piece)
+    owners: dict[str, _Piece] = {}
+    for piece in kept.values():
+        for name in _binds(piece.statement):
+            other = owners.setdefault(name, piece)
+            if other.file.path != piece.file.path:
+                raise UsageError(
+                    f"{where} uses {name} of {other.file.path.name} and of {piece.file.path.name}",
+                    "an exported reference is one file: give one of them another name",
+                )
+    return sorted(kept.values(), key=lambda piece: piece.order)
 
 
 def _gap(statement: ast.stmt, following: ast.stmt | None) -> str:
@@ -82,33 +137,69 @@ def _node(tree: ast.Module, line: int, name: str, where: str) -> ast.stmt | ast.
     )
 
 
-def _needed(tree: ast.Module, wanted: ast.stmt | ast.Lambda, where: str) -> Iterator[ast.stmt]:
-    """Statements that the function uses, directly or indirectly, in the order of the file."""
-    binding = {name: statement for statement in tree.body for name in _binds(statement)}
-    needed, queue = set[int](), [wanted]
-    while queue:
-        node = queue.pop()
-        if id(node) in needed:
-            continue
-        needed.add(id(node))
-        queue += [binding[name] for name in _uses(node) if name in binding]
-    for statement in tree.body:
-        if not _is_future(statement) and id(statement) not in needed:
+def _needed(file: _File, wanted: ast.stmt | ast.Lambda, where: str) -> Iterator[_Piece]:
+    """Statements that the function uses, directly or indirectly, in the order of their files."""
+    nodes = _reached(file.tree, wanted)
+    used = set[str]().union(*map(_uses, nodes))
+    for statement in file.tree.body:
+        if not _is_future(statement) and statement not in nodes:
             continue
         if isinstance(statement, ast.ImportFrom) and (
             statement.level or (statement.module or "").partition(".")[0] == "fictl"
         ):
+            yield from _from_beside(file, statement, used, where)
+        else:
+            yield _Piece(file, statement)
+
+
+def _reached(tree: ast.Module, wanted: ast.AST) -> set[ast.AST]:
+    """The function, and the statements of its file that bind names which these use."""
+    binding = {name: statement for statement in tree.body for name in _binds(statement)}
+    reached, queue = set[ast.AST](), [wanted]
+    while queue:
+        node = queue.pop()
+        if node not in reached:
+            reached.add(node)
+            queue += [binding[name] for name in _uses(node) if name in binding]
+    return reached
+
+
+def _from_beside(
+    file: _File, statement: ast.ImportFrom, used: set[str], where: str
+) -> Iterator[_Piece]:
+    """Statements behind the functions that are imported from a file beside this one."""
+    beside = file.path.parent / f"{statement.module}.py"
+    is_simple = statement.level == 1 and statement.module and "." not in statement.module
+    for alias in statement.names:
+        if alias.asname or not is_simple or not os.path.isfile(beside) or beside in file.importers:
             raise UsageError(
                 f"{where} uses {ast.unparse(statement)!r}",
                 "an exported reference cannot import it: define it in trace.py",
             )
-        yield statement
+        if alias.name not in used:
+            continue
+        other = _File.at(beside, (*file.importers, file.path))
+        defining = [node for node in other.tree.body if alias.name in _binds(node)]
+        if not defining:
+            raise UsageError(
+                f"{where} uses {alias.name}, which {beside} does not define", "define it there"
+            )
+        yield from _needed(other, defining[-1], where)
 
 
 def _uses(node: ast.AST) -> set[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return set()
-    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+    names = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+    return names - _parameters(node) if isinstance(node, ast.FunctionDef) else names
+
+
+def _parameters(node: ast.FunctionDef) -> set[str]:
+    """Names that are a function's own, whatever the file binds; its defaults may use the file's."""
+    arguments = node.args
+    own = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    outside = [*arguments.defaults, *arguments.kw_defaults, *node.decorator_list]
+    return own - {n.id for d in outside if d for n in ast.walk(d) if isinstance(n, ast.Name)}
 
 
 def _binds(statement: ast.stmt) -> Iterator[str]:
@@ -125,7 +216,3 @@ def _binds(statement: ast.stmt) -> Iterator[str]:
 def _first(node: ast.stmt) -> int:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-def _text(text: str, node: ast.stmt) -> str:
-    return "\n".join(text.splitlines()[_first(node) - 1 : node.end_lineno])

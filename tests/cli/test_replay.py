@@ -10,6 +10,7 @@ import pytest
 
 from fictl.op.watch.dump.record import METADATA
 from fictl.replay.outcome import ReplayOutcome
+from fictl.replay.recording.messages import CallOutcome
 from fictl.report.finding import DefectFinding
 
 
@@ -173,3 +174,14 @@ def test_a_profile_is_its_table_and_in_json_its_numbers(fictl, dumps, answer) ->
 def test_what_this_machine_cannot_do_is_exit_code_3(fictl, dumps, answer) -> None:
     answer("error", code=3, detail="there is no GPU here")
     assert fictl("replay", "dumps/one").code == 3
+
+
+def test_calls_of_a_recording_that_did_not_match_are_a_line_each(fictl, dumps, answer) -> None:
+    wrong = CallOutcome(7, "flashinfer.merge_state", "refused", "fictl does not have it")
+    answer("refused", detail="3 match, 1 refused", calls=(wrong,))
+    said = fictl("replay", str(dumps / "one"))
+    assert said.code == 2
+    assert said.out.splitlines()[1:] == [
+        "  step 7  flashinfer.merge_state  refused: fictl does not have it",
+        "  3 match, 1 refused",
+    ]

@@ -45,6 +45,14 @@ def places(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """The first of them alone: each starts processes that import torch."""
+    path = tmp_path / "place.toml"
+    path.write_text(_PLACES.replace("{0..1}", "0") % tmp_path)
+    return path
+
+
 def run(
     dataset: TraceSet, on: object, observer: RunObserver | None = None, **more: object
 ) -> Summary:
@@ -66,7 +74,7 @@ def test_results_name_their_places_and_come_once(dataset: TraceSet, places: Path
 
 
 def test_files_of_a_dataset_travel_by_their_content(
-    dataset: TraceSet, places: Path, tmp_path: Path
+    dataset: TraceSet, place: Path, tmp_path: Path
 ) -> None:
     blob = dataset.root / "blob" / "mm" / "x.safetensors"
     blob.parent.mkdir(parents=True)
@@ -75,7 +83,7 @@ def test_files_of_a_dataset_travel_by_their_content(
     spec = {"type": "safetensors", "path": "blob/mm/x.safetensors", "tensor_key": "x"}
     dataset.add_workload("mm", Workload.model_validate({**workload, "inputs": {"x": spec}}))
     dataset.add_solution(solution("copy", "mm", code="def run(x):\n    return x.clone()\n"))
-    summary = run(dataset, places, solutions=("copy",))
+    summary = run(dataset, place, solutions=("copy",))
     assert dict(summary.statuses) == {"PASSED": 2}
     far = [*tmp_path.glob("far*/.cache/fictl/v1/.farm/*")]
     assert [path.stat().st_size for path in far if len(path.name) == 64] == [
@@ -85,7 +93,7 @@ def test_files_of_a_dataset_travel_by_their_content(
 
 
 def test_a_solution_does_not_see_what_came_from_the_driver(
-    dataset: TraceSet, places: Path, tmp_path: Path
+    dataset: TraceSet, place: Path, tmp_path: Path
 ) -> None:
     folders = [str(tmp_path / f"far{n}" / ".cache/fictl/v1/.farm") for n in range(2)]
     code = (
@@ -97,23 +105,23 @@ def test_a_solution_does_not_see_what_came_from_the_driver(
         "    return x.clone()\n"
     )
     dataset.add_solution(solution("curious", "mm", code=code))
-    assert dict(run(dataset, places, solutions=("curious",)).statuses) == {"PASSED": 1}
+    assert dict(run(dataset, place, solutions=("curious",)).statuses) == {"PASSED": 1}
 
 
-def test_a_file_that_is_not_there_is_no_fault_of_a_place(dataset: TraceSet, places: Path) -> None:
+def test_a_file_that_is_not_there_is_no_fault_of_a_place(dataset: TraceSet, place: Path) -> None:
     spec = {"type": "safetensors", "path": "blob/mm/x.safetensors", "tensor_key": "x"}
     workload = {"axes": {"n": 4}, "uuid": "stored", "inputs": {"x": spec}}
     dataset.add_workload("mm", Workload.model_validate(workload))
-    summary = run(dataset, places, solutions=("mm_a",))
+    summary = run(dataset, place, solutions=("mm_a",))
     assert [error.workload for error in summary.errors] == ["stored"]
     assert not summary.faults
 
 
-def test_a_place_without_python_is_left_out_by_name(dataset: TraceSet, places: Path) -> None:
-    places.write_text(
-        places.read_text() + '[[place]]\nname = "bare"\nlaunch = ["env"]\npython = "no-python"\n'
+def test_a_place_without_python_is_left_out_by_name(dataset: TraceSet, place: Path) -> None:
+    place.write_text(
+        place.read_text() + '[[place]]\nname = "bare"\nlaunch = ["env"]\npython = "no-python"\n'
     )
-    summary = run(dataset, places, solutions=("mm_a",))
+    summary = run(dataset, place, solutions=("mm_a",))
     assert len(summary.outcomes) == 1
     assert any("place bare left out" in why and "no-python" in why for why in summary.left_out)
 
@@ -128,7 +136,7 @@ def test_where_no_place_can_be_used_the_reasons_are_said(dataset: TraceSet, tmp_
     assert saved(dataset) == []
 
 
-def test_a_place_with_a_full_disk_is_left_out_by_name(dataset: TraceSet, places: Path) -> None:
+def test_a_place_with_a_full_disk_is_left_out_by_name(dataset: TraceSet, place: Path) -> None:
     """A limit of file sizes stands for it."""
     blob = dataset.root / "blob" / "x.safetensors"
     blob.parent.mkdir()
@@ -136,7 +144,7 @@ def test_a_place_with_a_full_disk_is_left_out_by_name(dataset: TraceSet, places:
     spec = {"type": "safetensors", "path": "blob/x.safetensors", "tensor_key": "x"}
     stored = {"axes": {"n": 100_000}, "uuid": "stored", "inputs": {"x": spec}}
     dataset.add_workload("mm", Workload.model_validate(stored))
-    places.write_text(places.read_text().replace("echo;", "ulimit -f 400;"))
+    place.write_text(place.read_text().replace("echo;", "ulimit -f 400;"))
     notes: list[str] = []
 
     class Observer(RunObserver):
@@ -144,7 +152,7 @@ def test_a_place_with_a_full_disk_is_left_out_by_name(dataset: TraceSet, places:
             notes.append(text)
 
     with pytest.raises(SetupError, match="cannot be kept"):
-        run(dataset, places, Observer(), solutions=("mm_a",))
+        run(dataset, place, Observer(), solutions=("mm_a",))
     assert any(note.startswith("place far0 left out: a file of") for note in notes)
     assert "stored" not in {uuid for _, uuid in keys(dataset)}
 
@@ -234,14 +242,14 @@ def test_two_drivers_may_use_the_same_places(dataset: TraceSet, places: Path) ->
     assert {*keys(dataset).values()} == {2}  # Each key once by each driver.
 
 
-def test_hardware_that_no_place_has_is_said(dataset: TraceSet, places: Path) -> None:
+def test_hardware_that_no_place_has_is_said(dataset: TraceSet, place: Path) -> None:
     with pytest.raises(SetupError, match="no place has the hardware H100"):
-        run(dataset, places, hardware=("H100",))
+        run(dataset, place, hardware=("H100",))
 
 
-def test_each_kind_of_place_evaluates_everything(dataset: TraceSet, places: Path) -> None:
-    places.write_text(places.read_text() + '[[place]]\nname = "near"\nlabels = ["near"]\n')
-    summary = run(dataset, places, hardware=("far", "near"), definitions=("mm",))
+def test_each_kind_of_place_evaluates_everything(dataset: TraceSet, place: Path) -> None:
+    place.write_text(place.read_text() + '[[place]]\nname = "near"\nlabels = ["near"]\n')
+    summary = run(dataset, place, hardware=("far", "near"), definitions=("mm",))
     assert Counter(outcome.place[:3] for outcome in summary.outcomes) == {"far": 1, "nea": 1}
 
 
@@ -262,7 +270,7 @@ sys.exit(worker.main())
 @pytest.mark.parametrize(("files", "network"), [("", "netns"), ("landlock", ""), ("", "")])
 def test_untrusted_solutions_do_not_go_where_the_walls_do_not_hold(
     dataset: TraceSet,
-    places: Path,
+    place: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     files: str,
@@ -272,7 +280,7 @@ def test_untrusted_solutions_do_not_go_where_the_walls_do_not_hold(
     script.write_text(_EXPOSED.format(python=sys.executable, files=files, network=network))
     script.chmod(0o755)
     bare = f'[[place]]\nname = "bare"\nlaunch = ["env"]\npython = "{script}"\n'
-    places.write_text(bare + places.read_text())
+    place.write_text(bare + place.read_text())
     lines: list[tuple[str, str]] = []
     write = LocalProcess.write_line
 
@@ -282,7 +290,7 @@ def test_untrusted_solutions_do_not_go_where_the_walls_do_not_hold(
 
     monkeypatch.setattr(LocalProcess, "write_line", written)
     flags = {**FLAGS, "untrusted": True}
-    options = RunOptions(device="cpu", on=str(places), flags=flags, solutions=("mm_a",))
+    options = RunOptions(device="cpu", on=str(place), flags=flags, solutions=("mm_a",))
     summary = run_dataset(dataset.root, options)
     assert {outcome.place[:3] for outcome in summary.outcomes} == {"far"}
     assert len(summary.outcomes) == 1

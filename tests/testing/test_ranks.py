@@ -9,7 +9,6 @@ import torch
 
 import fictl
 from fictl.emu.report import Place, Report
-from fictl.errors import SetupError
 from fictl.op.ffi.emulated import KernelDefect
 from fictl.testing import run_ranks
 
@@ -51,7 +50,16 @@ def test_a_defect_is_raised_when_the_kernels_have_run(monkeypatch: pytest.Monkey
         run_ranks([lambda: None])
 
 
-def test_on_gpus_each_rank_is_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.needs_gpu
+def test_on_a_gpu_each_rank_has_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FICTL_DEVICE", "cuda")
-    with pytest.raises(SetupError, match="a process of its own"):
-        run_ranks([])
+    x = torch.ones(4, device="cuda")
+    streams = []
+
+    def call(factor: float) -> torch.Tensor:
+        streams.append(torch.cuda.current_stream().cuda_stream)
+        return x * factor
+
+    outs = run_ranks([partial(call, float(rank)) for rank in range(3)])
+    assert [out.tolist() for out in outs] == [[0.0] * 4, [1.0] * 4, [2.0] * 4]
+    assert len({*streams}) == 3

@@ -214,6 +214,9 @@ def _check_devices(op: str, on_host: Collection[int], *arguments: Any) -> None:
     caller = public_function()
     expected = DLPACK[settings.DEVICE.get()]
     for name, value in (caller.f_locals if caller else {}).items():
-        passed = any(value is argument for argument in on_device)
+        passed = any(
+            value is argument or value is getattr(argument, "_base", argument)
+            for argument in on_device
+        )
         if passed and device_type(value) not in (None, expected):
             raise WrongDevice(op, name, value.device) from None

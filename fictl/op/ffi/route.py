@@ -90,7 +90,11 @@ class Route:
             return self._traced(*arguments)
         names = [parameter.name for parameter in self._schema.parameters] if self._schema else None
         refuse_gradients(self._name, names, arguments)
-        return self.launch(*arguments)
+        try:
+            return self.launch(*arguments)
+        except Exception:
+            self._check(*arguments)
+            raise
 
     def _refused(self, *arguments: Any) -> Any:
         """Handle calls that the FFI or the binding refused; runs inside the except block."""

@@ -11,9 +11,9 @@ from fictl.project.check.problem import Problem
 from fictl.project.folder import OpFolder
 from fictl.project.python_source import parse
 
-_OURS = ("fictl.op", "fictl.jit", "fictl.trace", "fictl.bench")
+_OURS = ("fictl.op", "fictl.jit", "fictl.trace", "fictl.bench", "fictl.comm")
 _FIX = (
-    "allowed: fictl.{op,jit,trace,bench}, torch, the standard library, own files, the family's "
+    "allowed: fictl.{op,jit,trace,bench,comm}, torch, the standard library, own files, the family's "
     "_*.py, and the functions of other modules that @op(uses=…) names"
 )
 

@@ -6,6 +6,7 @@ Under `fictl test`, which names ops, the scope is every test that pytest collect
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,12 @@ def trouble(item: pytest.Item) -> str:
 
 def _home(node: pytest.Item | pytest.Collector) -> Path | None:
     path: Path | None = getattr(node, "path", None)
-    if path is None:
-        return None
+    return None if path is None else _home_of(path)
+
+
+@cache
+def _home_of(path: Path) -> Path | None:
+    """Kept by file, because it is asked several times of each test."""
     return project_folder(path if os.path.isdir(path) else path.parent)
 
 

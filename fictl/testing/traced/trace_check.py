@@ -80,12 +80,14 @@ def _inconsistent(traced: Traced) -> Iterator[str]:
     for name in sorted(inputs - {*parameters}):
         yield f"the input {name} is not a parameter of {traced.name}"
     for name, parameter in parameters.items():
-        if name not in {*inputs, *op.mutates} and parameter.default is parameter.empty:
+        is_given = name in {*inputs, *op.mutates} or (template.bind and name in template.at_default)
+        if not is_given and parameter.default is parameter.empty:
             yield f"the parameter {name} has no default and is not an input"
     known = {axis for _, spec in template.input_tensors() for axis in spec.axes}
+    by_group = template.op_type == "comm"  # Its group tells how many ranks there are.
     for name, axis in template.axes.items():
         fixed = getattr(axis, "value", None) is not None or isinstance(axis, Expr)
-        if name not in known and name not in template.inputs and not fixed:
+        if name not in known and name not in template.inputs and not fixed and not by_group:
             yield f"no input tells the size of the axis {name}"
     if not traced.cases:
         yield "bench.py has no case of it"
