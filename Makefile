@@ -54,7 +54,7 @@ gpu: ## on a GPU machine: build, test, sanitize, bench (PYTHON=python3 WHEELS=fo
 	@set -e; site=$$(mktemp -d); trap 'rm -rf "$$site"' EXIT; \
 	if [ -n "$(WHEELS)" ]; then $(PYTHON) -m pip install --quiet --no-index --no-deps --no-compile \
 	    --no-cache-dir --target "$$site" "$(WHEELS)"/*.whl; fi; \
-	PYTHONPATH="$(CURDIR):$$site" PYTEST_PLUGINS=fictl.testing.plugin $(PYTHON) tests/gpu/run.py $(ARGS)
+	PYTHONPATH="$(CURDIR):$$site:$$PYTHONPATH" PYTEST_PLUGINS=fictl.testing.plugin $(PYTHON) tests/gpu/run.py $(ARGS)
 
 clean: ## remove everything that make made
 	rm -rf $(VENV) build dist site .cache *.egg-info .pytest_cache .mypy_cache .ruff_cache

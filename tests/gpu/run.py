@@ -1,7 +1,7 @@
 """Everything that needs a GPU, in one go with a short table last: `make gpu`.
 
-Build for the GPU present, the whole test suite, compute-sanitizer over the ops, the profilers, the promised numbers,
-and `scale` against torch. Logs and results go to --out.
+`make gpu ARGS="engines --within 540"` runs one group of steps (steps.py) and begins none that the time
+is too short for. Logs and results go to --out.
 """
 
 from __future__ import annotations
@@ -11,65 +11,62 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from steps import ROOT, Step, groups
 
-
-OPS = ("scale", "rmsnorm", "segment_sum")
+_SHORTEST_S = 20
+_LINES_SHOWN = 14
 
 
 @dataclass(frozen=True)
-class Step:
-    name: str
-    argv: tuple[str, ...]
-    limit_s: int
-
-
-def steps(out: Path) -> list[Step]:
-    python, pytest = sys.executable, (sys.executable, "-m", "pytest", "-q")
-    fictl = (python, "-m", "fictl")
-    return [
-        Step("build", (*fictl, "build", *OPS), 120),
-        Step("doctor", (*fictl, "doctor"), 120),
-        Step(
-            "aot",
-            (*fictl, "aot", "build", "--out", str(ROOT / "build" / "prebuilt")),
-            120,
-        ),
-        Step("verify", (*fictl, "aot", "verify", str(ROOT / "build" / "prebuilt")), 60),
-        Step("test", (*fictl, "test", *OPS), 300),
-        Step("emulated", (*fictl, "sanitize", *OPS, "--device", "emu", "-k", "not builds"), 300),
-        Step(
-            "suite", (*pytest, "tests", "--ignore=tests/test_packaging.py", "--numprocesses=8"), 420
-        ),
-        Step("sanitize", (*fictl, "sanitize", *OPS, "-k", "not 2_to_the_31"), 400),
-        Step("inspect", (*fictl, "inspect", *OPS, "--gate", "spill_bytes==0"), 60),
-        *(
-            Step(tool, (*fictl, "profile", "rmsnorm", "--tool", tool, "--out", str(out)), 60)
-            for tool in ("cupti", "ncu", "events")
-        ),
-        Step("perf", (python, "tests/perf/run.py", "--save", str(out / "perf.json")), 300),
-        Step("bench", (python, "tests/gpu/bench.py", "--save", str(out / "scale.json")), 120),
-    ]
+class Outcome:
+    step: Step
+    result: str
+    seconds: float = 0.0
+    last: str = ""
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help="steps to run; default: all")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", help="groups or steps to run; default: basics")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "gpu")
+    parser.add_argument("--within", type=float, default=float("inf"), metavar="SECONDS")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    wanted = [s for s in steps(options.out) if not options.names or s.name in options.names]
-    results = [(step.name, *run(step, options.out)) for step in wanted]
-    print(f"\n{'step':12}{'result':>10}{'seconds':>10}  last line")
-    for name, result, seconds, last in results:
-        print(f"{name:12}{result:>10}{seconds:>10.1f}  {last[:90]}")
-    return int(any(result not in ("ok", "absent") for _, result, _, _ in results))
+    outcomes = [*ran(chosen(options.names, options.out), options.out, options.within)]
+    print(f"\n{'step':22}{'result':>10}{'seconds':>10}  last line")
+    for one in outcomes:
+        print(f"{one.step.name:22}{one.result:>10}{one.seconds:>10.1f}  {one.last[:90]}")
+    return int(any(one.result not in ("ok", "absent") for one in outcomes))
 
 
-def run(step: Step, out: Path) -> tuple[str, float, str]:
+def chosen(names: Sequence[str], out: Path) -> list[Step]:
+    known = groups(out)
+    steps = {step.name: (step,) for group in known.values() for step in group}
+    unknown = {*names} - {*known, *steps}
+    if unknown:
+        sys.exit(
+            f"{', '.join(sorted(unknown))}: neither a group nor a step\n"
+            f"groups: {', '.join(known)}; steps: {', '.join(steps)}"
+        )
+    return [step for name in names or ("basics",) for step in {**steps, **known}[name]]
+
+
+def ran(steps: Sequence[Step], out: Path, within: float) -> Iterator[Outcome]:
+    deadline = time.monotonic() + within
+    for step in steps:
+        left = deadline - time.monotonic()
+        yield (
+            run(step, out, min(step.limit_s, left))
+            if left > _SHORTEST_S
+            else Outcome(step, "not run", last=f"{max(left, 0):.0f} s were left")
+        )
+
+
+def run(step: Step, out: Path, limit_s: float) -> Outcome:
     print(f"$ {' '.join(step.argv)}", flush=True)
     start = time.monotonic()
     env = {
@@ -77,23 +74,34 @@ def run(step: Step, out: Path) -> tuple[str, float, str]:
         "PYTEST_ADDOPTS": "-p no:benchmark",  # It warns about xdist, and warnings are errors.
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
     }
-    try:
-        done = subprocess.run(
-            step.argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=step.limit_s
-        )
-        code, output = done.returncode, done.stdout + done.stderr
-    except FileNotFoundError:
-        return "absent", 0.0, f"{step.argv[0]} is not installed"
-    except subprocess.TimeoutExpired as error:
-        code, output = 124, _text(error.stdout) + _text(error.stderr)
-    (out / f"{step.name}.log").write_text(output, encoding="utf-8")
-    print("\n".join(output.splitlines()[-40 if code else -12 :]), flush=True)
-    lines = [line for line in output.splitlines() if line.strip()]
-    return ("ok" if code == 0 else f"exit {code}"), time.monotonic() - start, (lines or [""])[-1]
+    log = out / f"{step.name}.log"
+    with log.open("w", encoding="utf-8") as file:
+        try:
+            code = subprocess.run(
+                step.argv, cwd=ROOT, env=env, stdout=file, stderr=file, timeout=limit_s
+            ).returncode
+        except FileNotFoundError:
+            return Outcome(step, "absent", last=f"{step.argv[0]} is not installed")
+        except subprocess.TimeoutExpired:
+            code = 124
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    print("\n".join(line[:200] for line in worth_showing(lines, code)), flush=True)
+    result = "ok" if code == 0 else f"exit {code}"
+    return Outcome(step, result, time.monotonic() - start, (lines or [""])[-1])
 
 
-def _text(output: bytes | str | None) -> str:
-    return output.decode(errors="replace") if isinstance(output, bytes) else output or ""
+def worth_showing(lines: Sequence[str], code: int) -> list[str]:
+    """Return the last lines; of a failed step, what pytest says of each failure before them."""
+    last = [*lines[-_LINES_SHOWN:]]
+    if code == 0:
+        return last
+    marks = ("FAILED ", "ERROR ", "E  ")
+    errors = [
+        line
+        for line in lines[:-_LINES_SHOWN]
+        if line.startswith(marks) or "] FAILED " in line or "] ERROR " in line
+    ]
+    return [*errors[:30], *last]
 
 
 if __name__ == "__main__":
