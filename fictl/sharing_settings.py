@@ -28,7 +28,7 @@ REMOTE_TIMEOUT = Setting(
     "int",
     values.whole(1, 3600),
     5,
-    "seconds to wait for a remote's answer; connecting takes 1 s at most",
+    "seconds to wait for a remote's answer; connecting takes 0.9 s at most",
 )
 SIGNING_KEY: Setting[Path | None] = Setting(
     "FICTL_SIGNING_KEY",
