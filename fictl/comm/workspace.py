@@ -20,6 +20,7 @@ from fictl.errors import FictlError, InvalidValue, SetupError, UsageError
 # Mirrors kernels/include/fictl/comm/peers.cuh and kernels/binding/peers.h.
 HEADER_BYTES = 16384
 _MAGIC = 0x666963746C31
+_BLOCKS = 4  # words of the table
 _FIRST = 8
 _TABLE_WORDS = _FIRST + MOST_RANKS
 _MOST_BLOCKS = 256
@@ -82,6 +83,19 @@ class Workspace:
     def data(self) -> torch.Tensor:
         """Return this rank's bytes, behind the header."""
         return self._alive().own[HEADER_BYTES:]
+
+    def addresses(self) -> list[int]:
+        """Return where the data of each rank begin, as this one sees them; of ranks of one process,
+        its own, and 0 for the others.
+        """
+        if not self.group.is_local:
+            return [base + HEADER_BYTES for base in self.table[_FIRST:][: self.size].tolist()]
+        own = self.data.data_ptr()
+        return [own if rank == self.rank else 0 for rank in range(self.size)]
+
+    def limit_blocks(self, most: int) -> None:
+        """Let kernels that wait for peers have `most` blocks at most; the same on all ranks."""
+        self.table[_BLOCKS] = min(most, _most_blocks(self.group, self.device))
 
     def require(self, op: str, bytes: int, purpose: str = "") -> None:
         """Raise in words unless it has room for `bytes`, and is for this purpose."""

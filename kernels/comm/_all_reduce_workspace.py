@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import torch
 
 from fictl.comm import Group, Workspace, shared_ranks, shared_workspace
-from fictl.comm.workspace import HEADER_BYTES
 
 from ._crossovers import (
     LAMPORT,
@@ -32,8 +31,6 @@ _LAMPORT_BUFFERS, _FLAG_BUFFERS = 3, 2
 # By how much a slot of a sum in two hops may exceed its share: one and a half rows of up to 32 KiB.
 _SLACK = 48 << 10
 _LEAST_SHARED = 8 << 20
-# The word of a workspace's table with the address of rank 0.
-_FIRST_ADDRESS = 8
 
 
 class Sizes(NamedTuple):
@@ -105,11 +102,7 @@ class AllReduceWorkspace:
         """
         lamport = _ANNOUNCEMENTS
         flags = lamport + _LAMPORT_BUFFERS * self.sizes.lamport
-        own = self.shared.data.data_ptr()
-        starts = [own if rank == self.rank else 0 for rank in range(self.size)]
-        if not self.shared.group.is_local:
-            table = self.shared.table[_FIRST_ADDRESS:][: self.size]
-            starts = [address + HEADER_BYTES for address in table.tolist()]
+        starts = self.shared.addresses()
         return [[start + offset for start in starts] for offset in (flags, 0, lamport)]
 
     def empty(self, address: int, nbytes: int) -> bool:

@@ -10,6 +10,7 @@ import torch
 
 from fictl.comm import Workspace
 
+from ._active_ranks import active_bits
 from ._workspace_tensors import as_workspace
 from .moe_a2a.layout import MOST_PAYLOADS, PURPOSE, Metainfo
 from .moe_a2a.op import add_up, clear_places, send
@@ -30,7 +31,7 @@ def moe_a2a_dispatch(
     enable_pdl: bool | None = None,
     eplb_local_stats: None = None,
     enable_rank_mask: bool = False,
-    active_rank_mask: None = None,
+    active_rank_mask: torch.Tensor | None = None,
 ) -> tuple[list[torch.Tensor], int, None]:
     """Send each token's payloads to the ranks that have its experts, once to each.
 
@@ -46,12 +47,15 @@ def moe_a2a_dispatch(
     ep_rank, ep_size, top_k: compared with the workspace and token_selected_experts.
     num_experts: of all ranks, a multiple of their number.
     enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
-    eplb_local_stats, enable_rank_mask, active_rank_mask: are refused.
+    eplb_local_stats: is refused.
+    active_rank_mask: of moe_a2a_active_rank_mask(), with enable_rank_mask: the ranks that take part,
+        equal on all of them. The others have failed: tokens for them are dropped, and nothing comes
+        from them. A rank that has been left out needs a new workspace, on all ranks.
     """
     name = "moe_a2a_dispatch"
-    _refuse(name, eplb_local_stats=eplb_local_stats, active_rank_mask=active_rank_mask)
-    _refuse(name, enable_rank_mask=enable_rank_mask or None)
+    _refuse(name, eplb_local_stats=eplb_local_stats)
     room = as_workspace(name, workspace, ep_rank, ep_size)
+    active = active_bits(name, active_rank_mask, enable_rank_mask, room.rank, room.size)
     info = _info(name, metainfo, room, runtime_max_tokens_per_rank)
     most = runtime_max_tokens_per_rank
     tokens = token_selected_experts.shape[0]
@@ -67,7 +71,8 @@ def moe_a2a_dispatch(
     rows = _rows(name, input_payloads, tokens)
     begins, end = info.received(rows, most)
     room.require(name, end, PURPOSE)
-    send(token_selected_experts, input_payloads, room, begins, most, num_experts, enable_pdl)
+    experts = token_selected_experts
+    send(experts, input_payloads, room, begins, most, num_experts, active, enable_pdl)
     received = [
         room.data[begin : begin + room.size * most * row]
         .view(payload.dtype)
@@ -97,7 +102,7 @@ def moe_a2a_combine(
     use_low_precision: bool = False,
     enable_pdl: bool | None = None,
     enable_rank_mask: bool = False,
-    active_rank_mask: None = None,
+    active_rank_mask: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Return the sum of the replies to each token of this rank: (tokens, hidden).
 
@@ -114,12 +119,12 @@ def moe_a2a_combine(
         are refused.
     output: (tokens, hidden), contiguous. None allocates it.
     enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
-    enable_rank_mask, active_rank_mask: are refused.
+    enable_rank_mask, active_rank_mask: as the dispatch had them; of a rank that has failed since, no
+        reply is added.
     """
     name = "moe_a2a_combine"
-    _refuse(name, output_scales=output_scales, active_rank_mask=active_rank_mask)
+    _refuse(name, output_scales=output_scales)
     _refuse(name, use_low_precision=use_low_precision or None)
-    _refuse(name, enable_rank_mask=enable_rank_mask or None)
     if output_dtype not in (None, payload.dtype):
         raise NotImplementedError(
             f"{name}: output_dtype is {output_dtype}; accepted: that of the payload, "
@@ -127,6 +132,7 @@ def moe_a2a_combine(
         )
     most = runtime_max_tokens_per_rank
     room = as_workspace(name, workspace, ep_rank, ep_size)
+    active = active_bits(name, active_rank_mask, enable_rank_mask, room.rank, room.size)
     info = _info(name, metainfo, room, most)
     if payload.dim() != 3 or payload.shape[:2] != (room.size, most):
         raise ValueError(
@@ -150,7 +156,8 @@ def moe_a2a_combine(
             f"{name}: argument 'output' has shape {tuple(output.shape)}; expected "
             f"({local_num_tokens}, {payload.shape[2]})"
         )
-    add_up(output, payload, room, combine_payload_offset, payload_in_workspace, enable_pdl)
+    offset = combine_payload_offset
+    add_up(output, payload, room, offset, active, payload_in_workspace, enable_pdl)
     return output
 
 

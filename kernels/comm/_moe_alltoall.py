@@ -78,7 +78,8 @@ class MoeAlltoAll:
     workspace_size_per_rank: bytes. None: for 16-bit hidden states, experts and scales of a token.
     hidden_size: needed where the bytes are not given.
     mnnvl_config: its comm_backend, if it has one, is what the ranks of the group meet with.
-    eplb_stats_num_experts, enable_rank_mask: are refused.
+    eplb_stats_num_experts: is refused.
+    enable_rank_mask: calls have an active_rank_mask, the ranks that take part: see moe_a2a_dispatch.
     """
 
     def __init__(
@@ -93,8 +94,6 @@ class MoeAlltoAll:
         eplb_stats_num_experts: int = 0,
         enable_rank_mask: bool = False,
     ) -> None:
-        if enable_rank_mask:
-            raise NotImplementedError("MoeAlltoAll: enable_rank_mask is not supported")
         if top_k < 1 or num_experts < 1:
             raise ValueError(f"MoeAlltoAll: top_k {top_k} and num_experts {num_experts} are >= 1")
         if workspace_size_per_rank is None:
@@ -110,6 +109,7 @@ class MoeAlltoAll:
         self.ep_rank, self.ep_size = mapping.moe_ep_rank, mapping.moe_ep_size
         self.max_num_tokens, self.top_k, self.num_experts = max_num_tokens, top_k, num_experts
         self.workspace_size_per_rank = workspace_size_per_rank
+        self.enable_rank_mask = enable_rank_mask
         communicator = getattr(mnnvl_config, "comm_backend", None)
         group = group_of(list(mapping.moe_ep_group), communicator)
         self._room = Workspace(group, workspace_size_per_rank, purpose=PURPOSE)
@@ -144,7 +144,7 @@ class MoeAlltoAll:
         invalid_token_expert_id: int | None = None,
         expert_id_payload_index: int | None = None,
         eplb_local_stats: None = None,
-        active_rank_mask: None = None,
+        active_rank_mask: torch.Tensor | None = None,
         enable_pdl: bool | None = None,
     ) -> list[torch.Tensor]:
         """Return what came to this rank, views of shape (ranks, tokens, ...): see moe_a2a_dispatch.
@@ -170,7 +170,8 @@ class MoeAlltoAll:
             self.num_experts,
             enable_pdl,
             eplb_local_stats,
-            active_rank_mask=active_rank_mask,
+            self.enable_rank_mask,
+            active_rank_mask,
         )
         self._dispatched = token_selected_experts.shape[0], offset
         if invalid_token_expert_id is not None and expert_id_payload_index is not None:
@@ -196,7 +197,7 @@ class MoeAlltoAll:
         output: torch.Tensor | None = None,
         *,
         use_low_precision: bool = False,
-        active_rank_mask: None = None,
+        active_rank_mask: torch.Tensor | None = None,
         enable_pdl: bool | None = None,
     ) -> torch.Tensor:
         """Return the sum of the replies to each token: see moe_a2a_combine."""
@@ -219,6 +220,7 @@ class MoeAlltoAll:
             output,
             use_low_precision=use_low_precision,
             enable_pdl=enable_pdl,
+            enable_rank_mask=self.enable_rank_mask,
             active_rank_mask=active_rank_mask,
         )
         self._dispatched = None

@@ -23,6 +23,7 @@ FOLDER = Path(__file__).parents[2] / "fictl" / "compat" / "flashinfer"
 NAMES = FOLDER / "names.txt"
 # Below the modules of the first level, those of the families that fictl has.
 DEEP = (
+    "comm.cuda_ipc",
     "jit.activation",
     "jit.attention",
     "jit.cascade",

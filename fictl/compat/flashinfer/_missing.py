@@ -21,6 +21,7 @@ _INSTEAD = (
     ),
     (r"get_\w+_uri", "`fictl cache path OP` says where a module lies"),
     (r"FLASHINFER_\w+", "`fictl config show` lists the folders and settings"),
+    (r"cudart", "CudaRTLibrary() of flashinfer.comm has functions of the CUDA runtime"),
     (
         r"default_(check|tolerances)|standard_check",
         "fictl.testing.assert_close compares, and a template has tolerances and judge",

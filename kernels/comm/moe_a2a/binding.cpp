@@ -4,9 +4,9 @@
 namespace fictl::comm {
 void moe_a2a_dispatch(const Launch& launch, View experts, const std::vector<View>& payloads,
                       View host_peers, const std::vector<int64_t>& received, int64_t most,
-                      int64_t expert_count, bool enable_pdl);
+                      int64_t expert_count, int64_t active, bool enable_pdl);
 void moe_a2a_combine(const Launch& launch, View out, View payload, View host_peers, int64_t most,
-                     int64_t replies, bool is_staged, bool enable_pdl);
+                     int64_t replies, int64_t active, bool is_staged, bool enable_pdl);
 void moe_a2a_sanitize_expert_ids(const Launch& launch, View expert_ids, View host_peers,
                                  int64_t invalid_expert_id, bool enable_pdl);
 }  // namespace fictl::comm
@@ -23,7 +23,7 @@ void moe_a2a_dispatch(View token_selected_experts, View workspace, Optional<View
                       Optional<View> payload_1, Optional<View> payload_2, Optional<View> payload_3,
                       Optional<View> payload_4, Optional<View> payload_5, Optional<View> payload_6,
                       Optional<View> payload_7, View host_peers, Array<int64_t> received,
-                      int64_t most, int64_t expert_count, bool enable_pdl) {
+                      int64_t most, int64_t expert_count, int64_t active, bool enable_pdl) {
   constexpr const char* kExperts = "token_selected_experts";
   fictl::check_device(__func__, kExperts, token_selected_experts);
   fictl::check_dtype(__func__, kExperts, token_selected_experts, fictl::kInt32);
@@ -41,12 +41,12 @@ void moe_a2a_dispatch(View token_selected_experts, View workspace, Optional<View
   }
   const std::vector<int64_t> offsets(received.begin(), received.end());
   fictl::call(__func__, token_selected_experts, fictl::comm::moe_a2a_dispatch,
-              token_selected_experts, payloads, host_peers, offsets, most, expert_count,
+              token_selected_experts, payloads, host_peers, offsets, most, expert_count, active,
               enable_pdl);
 }
 
 void moe_a2a_combine(View out, View payload, View workspace, View host_peers, int64_t most,
-                     int64_t replies, bool is_staged, bool enable_pdl) {
+                     int64_t replies, int64_t active, bool is_staged, bool enable_pdl) {
   fictl::check_device(__func__, "payload", payload);
   fictl::check_same_device(__func__, "output", out, "payload", payload);
   fictl::check_same_device(__func__, "workspace", workspace, "payload", payload);
@@ -54,7 +54,7 @@ void moe_a2a_combine(View out, View payload, View workspace, View host_peers, in
   fictl::check_contiguous(__func__, "payload", payload);
   fictl::check_contiguous(__func__, "output", out);
   fictl::call(__func__, payload, fictl::comm::moe_a2a_combine, out, payload, host_peers, most,
-              replies, is_staged, enable_pdl);
+              replies, active, is_staged, enable_pdl);
 }
 
 void moe_a2a_sanitize_expert_ids(View out, View workspace, View host_peers,

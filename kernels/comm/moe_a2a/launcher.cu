@@ -18,7 +18,7 @@ int64_t row_bytes(View rows, int64_t leading) {
 
 void moe_a2a_dispatch(const Launch& launch, View experts, const std::vector<View>& payloads,
                       View host_peers, const std::vector<int64_t>& received, int64_t most,
-                      int64_t expert_count, bool enable_pdl) {
+                      int64_t expert_count, int64_t active, bool enable_pdl) {
   const Peers peers = peers_of(launch, host_peers);
   const int64_t tokens = experts.size(0);
   MoeDispatch dispatch = {};
@@ -31,15 +31,17 @@ void moe_a2a_dispatch(const Launch& launch, View experts, const std::vector<View
     dispatch.payloads[n] = {payloads[n].data<const uint8_t>(), row_bytes(payloads[n], tokens),
                             received[n]};
   }
-  const MoeShape shape{static_cast<int>(tokens), static_cast<int>(most)};
+  const MoeShape shape{static_cast<int>(tokens), static_cast<int>(most),
+                       static_cast<unsigned>(active)};
   CUDA_CHECK(launch, DispatchMoe(peers, shape, dispatch, launch.stream, launch.pdl && enable_pdl));
 }
 
 void moe_a2a_combine(const Launch& launch, View out, View payload, View host_peers, int64_t most,
-                     int64_t replies, bool is_staged, bool enable_pdl) {
+                     int64_t replies, int64_t active, bool is_staged, bool enable_pdl) {
   const Peers peers = peers_of(launch, host_peers);
   const bool pdl = launch.pdl && enable_pdl;
-  const MoeShape shape{static_cast<int>(out.size(0)), static_cast<int>(most)};
+  const MoeShape shape{static_cast<int>(out.size(0)), static_cast<int>(most),
+                       static_cast<unsigned>(active)};
   const int64_t hidden = out.size(1);
   if (!is_staged) {
     CUDA_CHECK(launch, StageMoe(peers, shape, payload.data<const void>(),

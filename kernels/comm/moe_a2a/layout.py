@@ -25,6 +25,11 @@ def aux_bytes(ep_size: int, max_num_tokens: int) -> int:
     return _PLACES + padded(4 * max_num_tokens * ep_size) + MOST_PAYLOADS * _ALIGNMENT
 
 
+def all_ranks(ep_size: int) -> int:
+    """Return the bits of all ranks."""
+    return (1 << ep_size) - 1
+
+
 class Metainfo(NamedTuple):
     """Sizes that dispatch and combine of one workspace have in common."""
 

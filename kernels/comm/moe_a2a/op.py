@@ -9,7 +9,7 @@ import torch
 from fictl.comm import Workspace, shared_ranks, shared_workspace
 from fictl.op import KernelModule, op
 
-from .layout import MOST_PAYLOADS, PURPOSE, Metainfo, aux_bytes, padded
+from .layout import MOST_PAYLOADS, PURPOSE, Metainfo, all_ranks, aux_bytes, padded
 
 kernel = KernelModule(__file__)
 
@@ -46,11 +46,12 @@ def moe_round_trip(
     needed = aux_bytes(size, most) + 2 * padded(size * input.nbytes)
     room = shared_workspace(needed, input.device, purpose=PURPOSE)
     rows = [input.contiguous()]
-    send(token_selected_experts, rows, room, [begin], most, num_experts, enable_pdl)
+    everyone = all_ranks(size)
+    send(token_selected_experts, rows, room, [begin], most, num_experts, everyone, enable_pdl)
     received = room.data[begin : begin + size * input.nbytes].view(input.dtype)
     if out is None:
         out = torch.empty(input.shape, dtype=input.dtype, device=input.device)
-    add_up(out, received.view(size, *input.shape), room, end, False, enable_pdl)
+    add_up(out, received.view(size, *input.shape), room, end, everyone, False, enable_pdl)
     return out
 
 
@@ -61,9 +62,13 @@ def send(
     begins: Sequence[int],
     most: int,
     num_experts: int,
+    active: int,
     enable_pdl: bool | None,
 ) -> None:
-    """Send each token's payloads to the ranks of its experts, where each payload has its place."""
+    """Send each token's payloads to the ranks of its experts, where each payload has its place.
+
+    active: bits of the ranks that take part.
+    """
     kernel.moe_a2a_dispatch(
         token_selected_experts,
         workspace.memory,
@@ -73,6 +78,7 @@ def send(
         begins,
         most,
         num_experts,
+        active,
         enable_pdl is None or enable_pdl,
     )
 
@@ -82,6 +88,7 @@ def add_up(
     payload: torch.Tensor,
     workspace: Workspace,
     replies: int,
+    active: int,
     is_in_place: bool,
     enable_pdl: bool | None,
 ) -> None:
@@ -93,6 +100,7 @@ def add_up(
         workspace.table,
         payload.shape[1],
         replies,
+        active,
         is_in_place,
         enable_pdl is None or enable_pdl,
     )

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from fictl.comm import Group
+from fictl.kernels.comm._active_ranks import moe_a2a_active_rank_mask
 from fictl.kernels.comm._moe_alltoall import (
     MoeAlltoAll,
     moe_a2a_get_workspace_size_per_rank,
@@ -23,7 +24,9 @@ EXPERTS, TOP_K, MOST, HIDDEN = 8, 3, 9, 16
 class Ranks:
     """A MoeAlltoAll for each rank, and tokens: rank r has counts[r] of them."""
 
-    def __init__(self, counts: list[int], device: str, dtype: torch.dtype = torch.half) -> None:
+    def __init__(
+        self, counts: list[int], device: str, dtype: torch.dtype = torch.half, **options: Any
+    ) -> None:
         self.size = len(counts)
         self.exchanges = [
             MoeAlltoAll(
@@ -33,6 +36,7 @@ class Ranks:
                 EXPERTS,
                 hidden_size=2 * HIDDEN,
                 mnnvl_config=SimpleNamespace(comm_backend=g),
+                **options,
             )
             for g in Group.local(self.size)
         ]
@@ -134,7 +138,7 @@ def test_out_of_turn(device: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"active_rank_mask": 1}, "active_rank_mask is not supported"),
+        ({"active_rank_mask": 1}, "active_rank_mask needs enable_rank_mask=True"),
         ({"eplb_local_stats": 1}, "eplb_local_stats is not supported"),
         ({"invalid_token_expert_id": 1}, "needs expert_id_payload_index"),
     ],
@@ -173,6 +177,76 @@ def test_the_functions_beneath(device: str) -> None:
         moe_a2a_wrap_payload_tensor_in_workspace(one.workspace, [1], 0, 99999999, torch.half)
     with pytest.raises(NotImplementedError, match="statistics of experts"):
         moe_a2a_initialize(one.workspace, 0, 1, MOST, 8)
+
+
+def assert_among(alive: list[int], ranks: Ranks) -> None:
+    """Dispatch and combine on the ranks alive; the others do not call."""
+    mask = moe_a2a_active_rank_mask(alive, ranks.size)
+    lives = [(ranks.exchanges[r], ranks.experts[r], ranks.tokens[r]) for r in alive]
+    received = run_ranks(
+        [
+            lambda a=a, e=e, x=x: a.dispatch(e, [x, e], MOST, 99, 1, active_rank_mask=mask)
+            for a, e, x in lives
+        ]
+    )
+    for rank, (rows, experts) in zip(alive, received, strict=True):
+        for source in range(ranks.size):
+            is_for = ranks.is_for(source, rank) & (source in alive)
+            expected = ranks.tokens[source][is_for]
+            assert torch.equal(rows[source][: len(expected)], expected)
+            assert set(experts[source][len(expected) :].unique().tolist()) <= {99}
+    outs = run_ranks(
+        [
+            lambda a=a, p=p: a.combine(p[0], MOST, active_rank_mask=mask)
+            for (a, _, _), p in zip(lives, received, strict=True)
+        ]
+    )
+    for source, out in zip(alive, outs, strict=True):
+        count = sum(ranks.is_for(source, rank).int() for rank in alive)
+        assert torch.equal(out, ranks.tokens[source] * count.unsqueeze(1).half())
+
+
+@pytest.mark.parametrize("alive", [[0, 1, 2, 3], [0, 2, 3], [3]])
+def test_ranks_that_have_failed(alive: list[int], device: str) -> None:
+    """Tokens for them are dropped, and what they sent before counts as nothing."""
+    ranks = Ranks([9, 4, 0, 7], device, enable_rank_mask=True)
+    assert_among([0, 1, 2, 3], ranks)
+    for _ in range(2):
+        assert_among(alive, ranks)
+
+
+def test_a_rank_that_fails_between_dispatch_and_combine(device: str) -> None:
+    ranks = Ranks([5, 5], device, enable_rank_mask=True)
+    both = moe_a2a_active_rank_mask([0, 1], 2)
+    received = ranks.dispatched(active_rank_mask=both)
+    alone = moe_a2a_active_rank_mask([0], 2)
+    (out,) = run_ranks(
+        [lambda: ranks.exchanges[0].combine(received[0][0], MOST, active_rank_mask=alone)]
+    )
+    assert torch.equal(out, ranks.tokens[0] * ranks.is_for(0, 0).unsqueeze(1).half())
+
+
+def test_masks() -> None:
+    assert moe_a2a_active_rank_mask([0, 2], 3).tolist() == [5]
+    assert moe_a2a_active_rank_mask(torch.tensor([1]), 2).dtype == torch.uint64
+    for rank in (-1, 2):
+        with pytest.raises(ValueError, match=f"rank {rank} of 2 ranks"):
+            moe_a2a_active_rank_mask([rank], 2)
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        (None, "there is no active_rank_mask; pass moe_a2a_active_rank_mask"),
+        (torch.tensor([1]), "active_rank_mask is torch.int64 of shape"),
+        (torch.tensor([1, 0], dtype=torch.uint64), r"of shape \(2,\)"),
+        (torch.tensor([2], dtype=torch.uint64), "is without this rank, 0"),
+    ],
+)
+def test_masks_that_are_refused(mask: Any, message: str, device: str) -> None:
+    ranks = Ranks([1, 1], device, enable_rank_mask=True)
+    with pytest.raises(ValueError, match=message):
+        ranks.dispatched(active_rank_mask=mask)
 
 
 @pytest.mark.gpus(2)

@@ -3,5 +3,8 @@
 from fictl.compat.flashinfer._served import served
 
 __getattr__, __dir__ = served(
-    __name__, "fictl.compat.flashinfer._comm", "fictl.compat.flashinfer._mapping"
+    __name__,
+    "fictl.compat.flashinfer._comm",
+    "fictl.compat.flashinfer._cudart",
+    "fictl.compat.flashinfer._mapping",
 )

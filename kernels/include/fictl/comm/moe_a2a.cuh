@@ -11,6 +11,9 @@
 // barrier the source of a token reads them, from the first rank to the last, and adds them up in
 // fp32. Why a pull here: no memory for replies is needed, and experts may write theirs in place.
 //
+// Ranks that are not active are neither written to nor waited for nor read: a token does not go to
+// them, and what came from them before counts as nothing.
+//
 // Why one barrier each is enough: whoever writes again what a peer read in this dispatch or combine
 // has passed the barrier of the other one since, where that peer came behind its reads.
 //
@@ -35,8 +38,9 @@ constexpr int64_t kMoeCounts = 0;    // tokens that came from each rank
 constexpr int64_t kMoePlaces = 128;  // of each own token at each rank; -1: it is not there
 
 struct MoeShape {
-  int tokens;  // of this rank
-  int most;    // of any rank
+  int tokens;       // of this rank
+  int most;         // of any rank
+  unsigned active;  // ranks that take part, as bits: this one among them
 };
 
 struct MoePayload {
@@ -61,8 +65,10 @@ __device__ inline int32_t* moe_places(const Peers& peers, int64_t token) {
   return peers.data<int32_t>(peers.rank, kMoePlaces) + token * peers.size;
 }
 
-// The ranks with an expert of the token, as bits. Numbers that are no expert's count for nothing.
-__device__ inline unsigned moe_ranks(const MoeDispatch& dispatch, int64_t token) {
+// The active ranks with an expert of the token, as bits. Numbers that are no expert's count for
+// nothing.
+__device__ inline unsigned moe_ranks(const MoeShape& shape, const MoeDispatch& dispatch,
+                                     int64_t token) {
   unsigned ranks = 0;
   for (int k = 0; k < dispatch.top_k; ++k) {
     const int expert = dispatch.experts[token * dispatch.top_k + k];
@@ -70,7 +76,7 @@ __device__ inline unsigned moe_ranks(const MoeDispatch& dispatch, int64_t token)
       ranks |= 1u << (expert / dispatch.experts_of_rank);
     }
   }
-  return ranks;
+  return ranks & shape.active;
 }
 
 // Copies a row to its place on each rank of `ranks`.
@@ -103,7 +109,7 @@ __global__ void __launch_bounds__(kMoeThreads)
   __syncthreads();
   const int earlier = first < shape.tokens ? first : shape.tokens;
   for (int token = threadIdx.x; token < earlier; token += kMoeThreads) {
-    const unsigned ranks = moe_ranks(dispatch, token);
+    const unsigned ranks = moe_ranks(shape, dispatch, token);
     for (int rank = 0; rank < peers.size; ++rank) {
       if (ranks >> rank & 1) atomicAdd(&before[rank], 1);
     }
@@ -114,7 +120,7 @@ __global__ void __launch_bounds__(kMoeThreads)
   for (int rank = 0; rank < kMostRanks; ++rank) places[rank] = before[rank];
 
   for (int token = first; token < end; ++token) {
-    const unsigned ranks = moe_ranks(dispatch, token);
+    const unsigned ranks = moe_ranks(shape, dispatch, token);
     for (int n = 0; n < dispatch.payload_count; ++n) {
       const MoePayload& payload = dispatch.payloads[n];
       if (payload.bytes % 16 == 0) {
@@ -137,12 +143,15 @@ __global__ void __launch_bounds__(kMoeThreads)
   if (blockIdx.x == gridDim.x - 1) {
 #pragma unroll
     for (int rank = 0; rank < kMostRanks; ++rank) {
-      if (threadIdx.x == rank && rank < peers.size) {
+      if (threadIdx.x != rank || rank >= peers.size) continue;
+      if (shape.active >> rank & 1) {
         moe_counts(peers, rank)[peers.rank] = places[rank];
+      } else {
+        moe_counts(peers, peers.rank)[rank] = 0;
       }
     }
   }
-  barrier(peers);
+  barrier(peers, shape.active);
 }
 
 // Copies replies of tokens that came here to `replies`, (ranks, most, bytes) in this rank's memory.
@@ -167,13 +176,13 @@ __global__ void __launch_bounds__(kMoeThreads)
     MoeCombineKernel(const __grid_constant__ Peers peers, MoeShape shape, T* out, int64_t hidden,
                      int64_t replies, bool out_aligned) {
   device::pdl_wait();
-  barrier(peers);
+  barrier(peers, shape.active);
   for (int token = blockIdx.x; token < shape.tokens; token += gridDim.x) {
     const int32_t* places = moe_places(peers, token);
     for (int64_t i = int64_t{threadIdx.x} * N; i < hidden; i += int64_t{kMoeThreads} * N) {
       float sum[N] = {};
       for (int rank = 0; rank < peers.size; ++rank) {
-        if (places[rank] < 0) continue;
+        if (places[rank] < 0 || (shape.active >> rank & 1) == 0) continue;
         const int64_t row = int64_t{peers.rank} * shape.most + places[rank];
         float values[N];
         device::to_float(device::load_l2<N>(peers.data<T>(rank, replies) + row * hidden + i),

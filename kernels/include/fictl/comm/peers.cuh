@@ -20,6 +20,7 @@ namespace fictl::comm {
 constexpr int kMostRanks = 8;
 constexpr int kMostBlocks = 256;  // of a kernel whose blocks wait for peers
 constexpr int kStateWords = 256;
+constexpr unsigned kAllRanks = ~0u;  // ranks as bits
 
 // Words of Header::state that have an owner; those of other protocols begin at kFreeWords.
 constexpr int kTurnWord = 0;    // turn.cuh: calls so far
@@ -131,19 +132,20 @@ __device__ inline void wait_for(const Peers& peers, int peer, const uint32_t* fl
 }
 
 // One thread for each peer tells it that this block has come to its barrier number `count`. What
-// all threads of the block wrote before is visible to those that wait for it.
-__device__ inline void arrive(const Peers& peers, uint32_t count) {
+// all threads of the block wrote before is visible to those that wait for it. Peers that are not
+// among `ranks` are left alone: their memory may be gone.
+__device__ inline void arrive(const Peers& peers, uint32_t count, unsigned ranks = kAllRanks) {
   __syncthreads();
   const int peer = threadIdx.x;
-  if (peer < peers.size) {
+  if (peer < peers.size && (ranks >> peer & 1) != 0) {
     store_release(&peers.header(peer).came[blockIdx.x][peers.rank], count);
   }
 }
 
-// Waits until the same block of every rank has come to barrier `count`.
-__device__ inline void await(const Peers& peers, uint32_t count) {
+// Waits until the same block of every rank among `ranks` has come to barrier `count`.
+__device__ inline void await(const Peers& peers, uint32_t count, unsigned ranks = kAllRanks) {
   const int peer = threadIdx.x;
-  if (peer < peers.size) {
+  if (peer < peers.size && (ranks >> peer & 1) != 0) {
     wait_for(peers, peer, &peers.own_header().came[blockIdx.x][peer], count);
   }
   __syncthreads();
@@ -161,12 +163,12 @@ __device__ inline void set_passed(const Peers& peers, uint32_t count) {
   if (threadIdx.x == 0) peers.own_header().passed[blockIdx.x] = count;
 }
 
-// Waits for the same block of every rank. A block has at least kMostRanks threads, and the grid one
-// dimension and at most kMostBlocks blocks.
-__device__ inline void barrier(const Peers& peers) {
+// Waits for the same block of every rank among `ranks`, which are the same on each of them. A block
+// has at least kMostRanks threads, and the grid one dimension and at most kMostBlocks blocks.
+__device__ inline void barrier(const Peers& peers, unsigned ranks = kAllRanks) {
   const uint32_t count = passed(peers) + 1;
-  arrive(peers, count);
-  await(peers, count);
+  arrive(peers, count, ranks);
+  await(peers, count, ranks);
   set_passed(peers, count);
   __syncthreads();  // Why: the next barrier reads it.
 }
