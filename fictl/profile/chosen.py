@@ -53,16 +53,16 @@ def _of_folder(
     cases = list(selected_cases(folder, declared or names, options))
     if not (options.case or options.axes):
         cases = _largest(cases)
-    made = [
+    alone = [
         ProfileRequest(
             folder, frozenset({case.function}), replace(options, case=str(case)), calls, out
         )
         for _, case in cases
     ]
     if not ranks:
-        return made
+        return alone
     sized = [str(for_ranks(case, declared[case.function], ranks)) for _, case in cases]
-    return [replace(one, ranks=ranks, sized=name) for one, name in zip(made, sized, strict=True)]
+    return [replace(one, ranks=ranks, sized=name) for one, name in zip(alone, sized, strict=True)]
 
 
 def _declared(folder: OpFolder, names: Collection[str]) -> dict[str, Ranks]:
