@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from fictl.lazy import lazy
 
 if TYPE_CHECKING:
-    from fictl.bench.ranks import Ranks
     from fictl.bench.worker.inductor import compiled
     from fictl.bench.worker.tolerant import tolerant
+    from fictl.case.ranks import Ranks
 
 __all__ = ["Ranks", "compiled", "tolerant"]
 
 __getattr__ = lazy(
     __name__,
-    {"Ranks": "ranks", "compiled": "worker.inductor", "tolerant": "worker.tolerant"},
+    {"Ranks": "fictl.case.ranks", "compiled": "worker.inductor", "tolerant": "worker.tolerant"},
 )

@@ -23,8 +23,9 @@ from fictl.gpu_lock.chosen import NO_GPUS, ChosenGpus
 from fictl.process import TimedOut, TimeLimit
 from fictl.project import Project, select
 from fictl.project.commit import state_of
+from fictl.ranks.gpus import require_gpus
 from fictl.ranks.launched import Launched
-from fictl.toolchain import require_gpu, visible_gpus
+from fictl.toolchain import require_gpu
 
 # Limit until the first case: --timeout does not include imports and the build.
 _START_SECONDS = 600.0
@@ -125,12 +126,8 @@ def _require_ranks(options: BenchOptions, device: str) -> None:
         raise UsageError(
             f"--timer {options.timer}: the ranks' calls are timed by events", "leave it out"
         )
-    here = len(visible_gpus())
-    if device == "cuda" and 0 < here < options.gpus:
-        raise SetupError(
-            f"needs {options.gpus} GPUs, {here} {'is' if here == 1 else 'are'} visible",
-            "--device emu runs the ranks on the emulated device",
-        )
+    if device == "cuda":
+        require_gpus(options.gpus)
 
 
 _RANKS_TIMER = "events"

@@ -10,7 +10,6 @@ from fictl.bench.messages import (
     CaseStarted,
     GpuAfter,
     GpuBefore,
-    RankHung,
     RanksAfter,
     RoundTimed,
     RowMeasured,
@@ -23,6 +22,7 @@ from fictl.case.contender import OURS
 from fictl.child.listener import Listener
 from fictl.errors import FictlError
 from fictl.process import ending
+from fictl.ranks.hung import RankHung
 
 
 @dataclass

@@ -115,13 +115,6 @@ class RanksAfter:
 
 
 @dataclass(frozen=True)
-class RankHung:
-    """The ranks do not go on: which one keeps the others waiting."""
-
-    why: str
-
-
-@dataclass(frozen=True)
 class GpuAfter:
     """State of the GPU after the last case."""
 

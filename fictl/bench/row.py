@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from math import isfinite
 from typing import Any
 
-from fictl.bench.ranks import bus_factor, is_counted
+from fictl.case.ranks import bus_factor, is_counted
 from fictl.timing import statistics
 from fictl.timing.samples import Kernel
 

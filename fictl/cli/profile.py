@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,11 @@ import typer
 from fictl.cli import console
 from fictl.cli._bench import options as bench_flags
 from fictl.cli._profile import options as flags
-from fictl.cli._profile.tools import Tool, tool
+from fictl.cli._profile.tools import Tool, tool, tool_of_ranks
 from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.options import Device, DryRun, Json, Locked, Ops, use_device
 from fictl.errors import FictlError, SetupError, UsageError
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +30,7 @@ EXAMPLES = {
     "fictl profile rmsnorm": "launches and their times",
     "fictl profile rmsnorm --tool ncu --case 16384x4096": "what bounds the kernel of one case",
     "fictl profile swish --tool events --trace swish.json": "phases inside the kernel, for ui.perfetto.dev",
+    "fictl profile all_reduce --gpus 2": "all ranks on one timeline, and who waits for whom",
 }
 
 
@@ -49,6 +52,7 @@ def command(
     blocks: flags.Blocks = "",
     events: flags.Events = 0,
     timeout: bench_flags.Timeout = 600.0,
+    gpus: flags.Gpus = None,
     device: Device = "",
     wait: Wait = None,
     dry_run: DryRun = False,
@@ -62,12 +66,12 @@ def command(
     from fictl.profile.chosen import requests
 
     use_device(device)
-    chosen = tool(tool_name, context.params)
+    ranks = gpus or 0
+    chosen = (tool_of_ranks if ranks else tool)(tool_name, context.params)
     if not dry_run:
-        _require_device(tool_name, chosen)
-    asked = requests(
-        ops or [], _options(case, dtype, axis or [], warm, timeout), calls or chosen.calls, out
-    )
+        _require_device(tool_name, chosen, ranks)
+    options = _options(case, dtype, axis or [], warm, timeout)
+    asked = requests(ops or [], options, calls or chosen.calls, out, ranks)
     if trace and len(asked) > 1:
         names = ", ".join(request.case for request in asked[:3])
         raise UsageError(
@@ -75,10 +79,12 @@ def command(
             "--case chooses one; --out names a folder for all",
         )
     if dry_run:
-        _plan(asked, tool_name)
+        _plan(asked, _recorder(tool_name, ranks))
         return
     say = (lambda line: None) if json else console.note
-    with alone(wait):
+    with alone(wait, ranks=ranks or 1) as held:
+        if ranks:
+            asked = [replace(request, gpus=held) for request in asked]
         outcomes = list(chosen.look(asked, context.params, say))
     _show(outcomes, chosen)
 
@@ -95,22 +101,47 @@ def _options(
 
 
 def _plan(asked: Sequence[ProfileRequest], name: str) -> None:
-    rows = [(request.case, name, str(request.calls), f"{request.out}/") for request in asked]
+    rows = [
+        (request.case, _with_ranks(name, request), str(request.calls), f"{request.out}/")
+        for request in asked
+    ]
     data = [
-        {"op": str(request.folder), "case": request.case, "tool": name, "calls": request.calls}
+        {
+            "op": str(request.folder),
+            "case": request.case,
+            "tool": name,
+            "calls": request.calls,
+            "ranks": request.ranks,
+        }
         for request in asked
     ]
     view = console.Table(("case", "tool", "calls", "kept in"), rows)
     console.show(console.Result(data, view))
 
 
-def _require_device(name: str, chosen: Tool) -> None:
+def _recorder(name: str, ranks: int) -> str:
+    """The host's clock stands in for CUPTI where several ranks are emulated."""
     from fictl import settings
+
+    return "host" if ranks and settings.DEVICE.get() == "emu" else name
+
+
+def _with_ranks(name: str, request: ProfileRequest) -> str:
+    return f"{name}, {counted(request.ranks, 'rank')}" if request.ranks else name
+
+
+_RANKS_EMULATED = "--device emu runs the ranks on the emulated device, in the times of the host"
+
+
+def _require_device(name: str, chosen: Tool, ranks: int) -> None:
+    from fictl import settings
+    from fictl.ranks.gpus import require_gpus
     from fictl.toolchain import require_gpu
 
     hint = "fictl inspect needs no GPU; --tool events and fictl sanitize run emulated: --device emu"
     if settings.DEVICE.get() == "cuda":
-        require_gpu("there is no GPU here to profile on", hint)
+        require_gpu("there is no GPU here to profile on", _RANKS_EMULATED if ranks else hint)
+        require_gpus(ranks)
     elif not chosen.on_emu:
         raise SetupError(f"{name} profiles a GPU: the emulated device has no times of one", hint)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fictl import settings
 from fictl.case.options import CaseOptions
+from fictl.case.ranks import Ranks, declared_ranks, for_ranks
 from fictl.case.selection import NoCase, functions, selected_cases
 from fictl.case.subject import Subject
 from fictl.emu.device import MOST_ELEMENTS
@@ -18,10 +19,12 @@ from fictl.trace import Case
 
 
 def requests(
-    ops: Sequence[str], options: CaseOptions, calls: int, out: Path
+    ops: Sequence[str], options: CaseOptions, calls: int, out: Path, ranks: int = 0
 ) -> list[ProfileRequest]:
     """Make one request for each case. Without a choice, take one case a function: profiling takes
     time, and a small case shows little but its launch.
+
+    ranks: only functions that several ranks call together, and this many of them.
     """
     if not ops:
         raise UsageError("which op is to be profiled?", "fictl list shows those there are")
@@ -29,7 +32,7 @@ def requests(
     missed: NoCase | None = None
     for folder in select(ops, []):
         try:
-            every += _of_folder(folder, ops, options, calls, out)
+            every += _of_folder(folder, ops, options, calls, out, ranks)
         except NoCase as error:
             missed = error
     if missed and not every:
@@ -38,18 +41,42 @@ def requests(
 
 
 def _of_folder(
-    folder: OpFolder, ops: Sequence[str], options: CaseOptions, calls: int, out: Path
+    folder: OpFolder,
+    ops: Sequence[str],
+    options: CaseOptions,
+    calls: int,
+    out: Path,
+    ranks: int,
 ) -> list[ProfileRequest]:
     names = _functions(folder, ops)
-    cases = list(selected_cases(folder, names, options))
+    declared = _declared(folder, names) if ranks else {}
+    cases = list(selected_cases(folder, declared or names, options))
     if not (options.case or options.axes):
         cases = _largest(cases)
-    return [
+    alone = [
         ProfileRequest(
             folder, frozenset({case.function}), replace(options, case=str(case)), calls, out
         )
         for _, case in cases
     ]
+    if not ranks:
+        return alone
+    sized = [str(for_ranks(case, declared[case.function], ranks)) for _, case in cases]
+    return [replace(one, ranks=ranks, sized=name) for one, name in zip(alone, sized, strict=True)]
+
+
+def _declared(folder: OpFolder, names: Collection[str]) -> dict[str, Ranks]:
+    """Declarations of those functions that several ranks call together."""
+    bench = folder.load("bench")
+    every = {name: declared_ranks(bench, name) for name in names}
+    together = {name: declared for name, declared in every.items() if declared is not None}
+    if not together:
+        raise NoCase(
+            f"{folder} is called by one process, not by several ranks",
+            f"fictl profile {folder} without --gpus; ranks() in its bench.py declares an op of "
+            "several",
+        )
+    return together
 
 
 def _functions(folder: OpFolder, ops: Collection[str]) -> set[str]:

@@ -12,6 +12,7 @@ from fictl.case.options import CaseOptions
 from fictl.child.environment import unwatched
 from fictl.child.program import Program
 from fictl.errors import SetupError
+from fictl.gpu_lock.chosen import NO_GPUS, ChosenGpus
 from fictl.project import OpFolder
 
 CALLS = 20
@@ -24,6 +25,8 @@ class ProfileRequest:
     """Request for `calls` calls of one case, which `functions` and `options.case` select.
 
     out: the folder for output files, made when the first is written.
+    ranks: how many call it together; 0 where one process calls it. gpus: theirs. sized: the name
+    of the case with that many ranks.
     """
 
     folder: OpFolder
@@ -31,10 +34,13 @@ class ProfileRequest:
     options: CaseOptions
     calls: int = CALLS
     out: Path = Path("profiles")
+    ranks: int = 0
+    gpus: ChosenGpus = NO_GPUS
+    sized: str = ""
 
     @property
     def case(self) -> str:
-        return self.options.case
+        return self.sized or self.options.case
 
     @property
     def of_case(self) -> CaseRequest:
@@ -44,7 +50,8 @@ class ProfileRequest:
     @property
     def program(self) -> Program:
         """The program that warms the case up, and calls it inside cudaProfilerStart and -Stop."""
-        return Program(_PROGRAM, self.of_case, unwatched(settings.DEVICE.get()))
+        variables = {**unwatched(settings.DEVICE.get()), **self.gpus.variables}
+        return Program(_PROGRAM, self.of_case, variables)
 
     def file(self, suffix: str) -> Path:
         """Path of an output file for this case: in `out`, with the case's name and this suffix."""

@@ -54,13 +54,26 @@ class Rotation:
         return replace(self, calls=self.calls * repeats, repeats=repeats)
 
 
-def rotations(sides: Mapping[str, Side], device: str, *, cold: bool) -> list[Rotation]:
-    """Make all sides' rotations in one way: L2 differs after a flush and after other copies."""
+def _own(number: int) -> int:
+    return number
+
+
+def rotations(
+    sides: Mapping[str, Side],
+    device: str,
+    *,
+    cold: bool,
+    agree: Callable[[int], int] = _own,
+) -> list[Rotation]:
+    """Make all sides' rotations in one way: L2 differs after a flush and after other copies.
+
+    agree: makes one number of copies of those of several ranks, which call the sides together.
+    """
     if not cold or not device.startswith("cuda"):
         return [_rotation(name, side, 1) for name, side in sides.items()]
     memory = memory_here()
     share = Memory(memory.l2, int(memory.free * _SHARE_OF_FREE / len(sides)))
-    counts = {name: copies(side.working_set, share) for name, side in sides.items()}
+    counts = {name: agree(copies(side.working_set, share)) for name, side in sides.items()}
     if all(counts[name] * side.working_set >= COLD * share.l2 for name, side in sides.items()):
         return [_rotation(name, side, counts[name], cold=True) for name, side in sides.items()]
     flush = _flush(memory.l2)

@@ -107,6 +107,25 @@ def test_without_a_gpu_it_says_what_works_without(tiny, fictl):
     assert "fictl inspect" in answer.err
 
 
+def test_an_op_of_one_process_has_no_ranks(tiny, fictl):
+    answer = fictl("profile", "twice", "--gpus", "2", "--device", "emu", "--dry-run")
+    assert answer.code == 2
+    assert "is called by one process, not by several ranks" in answer.err
+
+
+def test_without_a_gpu_ranks_run_emulated(tiny, fictl):
+    answer = fictl("profile", "twice", "--gpus", "2", "--device", "cuda")
+    assert answer.code == 3
+    assert "--device emu runs the ranks on the emulated device" in answer.err
+
+
+def test_more_ranks_than_gpus_are_refused(tiny, fictl, found, monkeypatch):
+    monkeypatch.setattr("fictl.ranks.gpus.visible_gpus", lambda: [object()] * 2)
+    answer = fictl("profile", "twice", "--gpus", "3")
+    assert answer.code == 3
+    assert "needs 3 GPUs, 2 are visible" in answer.err
+
+
 @pytest.mark.parametrize("tool", ["cupti", "ncu", "nsys"])
 def test_on_the_emulated_device_there_is_nothing_to_time(tiny, fictl, tool):
     answer = fictl("profile", "twice", "--tool", tool, "--device", "emu")

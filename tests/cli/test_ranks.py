@@ -1,4 +1,4 @@
-"""`fictl bench --gpus` and `fictl test --gpus` on the emulated device, with gloo."""
+"""`fictl bench`, `test` and `profile` with --gpus on the emulated device, with gloo."""
 
 from __future__ import annotations
 
@@ -30,6 +30,51 @@ def test_a_plan_has_the_sizes_of_that_many_ranks(fictl) -> None:
     assert case["bytes"] == (1 + 8) * 256 * 4
     refused = fictl("bench", "gathering", "--dry-run", "--gpus", "0")
     assert refused.code == 2
+
+
+def test_an_op_is_profiled_by_two_ranks(fictl) -> None:
+    words = ("--gpus", "2", "--device", "emu", "--case", "-1024-", "--calls", "3", "--out", "kept")
+    answer = fictl("profile", "ordered_sum", *words)
+    lines = answer.out.splitlines()
+    assert (answer.code, lines[0]) == (0, "  2 ranks · host · 3 calls"), answer.err
+    head = "rank time min max kernels starts waits slowest starts last"
+    assert " ".join(lines[3].split()) == head
+    assert [line.split()[0] for line in lines[4:6]] == ["0", "1"]
+    assert "emulated: these are times of the host, not of a GPU" in answer.out
+    (trace,) = Path("kept").glob("*.json")
+    assert trace.name == "ordered_sum-1024-float32.2-gpus.trace.json"
+    assert f"wrote kept/{trace.name}, for ui.perfetto.dev" in answer.out
+
+
+def test_a_profile_of_a_rank_that_fails_is_an_error_in_its_name(fictl) -> None:
+    answer = fictl("profile", "failing", "--gpus", "2", "--device", "emu", "--json")
+    assert (answer.code, answer.document["data"]) == (1, None)
+    assert answer.document["error"]["message"] == "rank 1: ValueError: planted"
+
+
+def test_a_planned_profile_has_the_sizes_of_that_many_ranks(fictl) -> None:
+    words = ("gathering", "--gpus", "8", "--dry-run")
+    (case,) = fictl("profile", *words, "--json").document["data"]
+    assert (case["case"], case["tool"], case["ranks"]) == ("gathering-8x256-float32", "host", 8)
+    assert "host, 8 ranks" in fictl("profile", *words).out
+    assert not Path("profiles").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("right", "--tool", "ncu"), "leave out --tool, or --gpus to look at the kernel of one"),
+        (("right", "--tool", "nsys"), "nsys profile fictl bench OP --gpus N"),
+        (("right", "--tool", "events"), "--tool events looks at one process, not at ranks"),
+        (("right", "--set", "full"), "--set is for --tool ncu"),
+        (("right", "--gpus", "0"), "'0' is not a whole number from 1"),
+        (("planted", "--trace", "one.json"), "--trace names one file"),
+    ],
+)
+def test_profiles_that_ranks_have_not_are_refused(fictl, words, why) -> None:
+    answer = fictl("profile", "--gpus", "2", "--dry-run", *words)
+    assert answer.code == 2
+    assert why in answer.err
 
 
 def test_files_and_lists_of_several_counts_are_refused(fictl, ranked: Path) -> None:

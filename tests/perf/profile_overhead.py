@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import torch
 
 from fictl.profile.cupti.recorder import Recorder
-from fictl.profile.cupti.worker.cases import record
+from fictl.profile.cupti.recording import record
 from fictl.profile.request import CALLS
 from fictl.timing.event_pair import EventPair
 from fictl.timing.lead import lead

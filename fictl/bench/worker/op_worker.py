@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fictl.bench.messages import BenchRequest, Warned
 from fictl.bench.options import BenchOptions
-from fictl.bench.ranks import declared_ranks
 from fictl.bench.worker.respond import Work, respond
 from fictl.bench.worker.sides import contenders, missing_baselines
 from fictl.case.contender import Contender
+from fictl.case.ranks import declared_ranks
 from fictl.case.selection import NoCase, selected_cases
 from fictl.child.message import send
 from fictl.child.program import request_in

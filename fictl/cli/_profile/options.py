@@ -53,6 +53,16 @@ Out = Annotated[
         callback=writes_folder,
     ),
 ]
+Gpus = Annotated[
+    int | None,
+    whole(
+        "--gpus",
+        low=1,
+        high=1024,
+        show_default=False,
+        help="Profile communication ops, in N ranks: all of them on one timeline.",
+    ),
+]
 Set = Annotated[
     str,
     _option(

@@ -48,6 +48,20 @@ def tool(name: str, flags: Flags) -> Tool:
     return _TOOLS[name]
 
 
+def tool_of_ranks(name: str, flags: Flags) -> Tool:
+    """Return what records several ranks; a tool that looks at one process is refused."""
+    tool(name, flags)
+    if name in _OF_ONE_PROCESS:
+        raise UsageError(f"--tool {name} looks at one process, not at ranks", _OF_ONE_PROCESS[name])
+    return _RANKS
+
+
+def _ranks(requests: Sequence[ProfileRequest], flags: Flags, say: Say) -> Iterator[ProfileOutcome]:
+    from fictl.profile.ranks.run_ranks import profile
+
+    return _each(requests, lambda request: profile(request, flags["trace"], say))
+
+
 def _cupti(requests: Sequence[ProfileRequest], flags: Flags, say: Say) -> Iterator[ProfileOutcome]:
     from fictl.profile.cupti.run_cupti import profile
 
@@ -102,6 +116,12 @@ def _show_cupti(out: Console, result: Any) -> None:
     show(out, result)
 
 
+def _show_ranks(out: Console, result: Any) -> None:
+    from fictl.cli._profile.ranks_view import show
+
+    show(out, result)
+
+
 def _show_ncu(out: Console, result: Any) -> None:
     from fictl.cli._profile.ncu_view import show
 
@@ -125,4 +145,11 @@ _TOOLS: Mapping[str, Tool] = {
     "ncu": Tool(_ncu, _show_ncu, 1, ("set", "section", "kernel", "ncu_arg")),
     "nsys": Tool(_nsys, _show_nsys, 20),
     "events": Tool(_events, _show_events, 1, ("trace", "blocks", "events"), on_emu=True),
+}
+_RANKS = Tool(_ranks, _show_ranks, 20, ("trace",), on_emu=True)
+_OF_ONE_PROCESS = {
+    "ncu": "ncu replays each kernel, and one that waits for its peers would not end: leave out "
+    "--tool, or --gpus to look at the kernel of one rank",
+    "nsys": "leave out --tool, or run nsys around all ranks: nsys profile fictl bench OP --gpus N",
+    "events": "leave out --tool, or --gpus to look into the kernel of one rank",
 }

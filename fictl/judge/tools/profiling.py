@@ -54,7 +54,7 @@ def profiled(
             CaseOptions(case=subject.solution.name, timeout=timeout),
             1,
             out,
-            look.program.filed(folder),
+            caller=look.program.filed(folder),
         )
         report = profile(asked, collection)
     return replace(report, op=subject.solution.name)

@@ -101,6 +101,12 @@ class Recorder(Tracing):
                 "CUPTI saw launches, but recorded no kernel of this process", "fictl doctor"
             )
 
+    def wait(self) -> None:
+        """Wait until the GPU has done its work."""
+        import torch
+
+        torch.cuda.synchronize()
+
     def _api_call(self, kind: str, record: Any) -> ApiCall:
         return ApiCall(
             self._api_name(kind, record.cbid),

@@ -68,6 +68,11 @@ class Copy(Work):
 
 
 @dataclass(frozen=True)
+class EmulatedCall(Work):
+    """A call on the emulated device, whose kernels have ended when it returns."""
+
+
+@dataclass(frozen=True)
 class ApiCall(Activity):
     """Call of the CUDA runtime or driver by a thread of this process."""
 

@@ -11,19 +11,17 @@ from fictl.bench.worker.disturbance import Disturbance
 from fictl.bench.worker.measuring import Place, checked, row_of, unsuitable, with_samples, with_work
 from fictl.bench.worker.ranks.ranked import RankedCase
 from fictl.bench.worker.ranks.rounds import time_rounds
-from fictl.bench.worker.ranks.team import Team
 from fictl.bench.worker.ranks.trial import RankTrial, RankWorkload
+from fictl.case.ranks import seed_of
 from fictl.case.trial import CaseTrial
-
-# Inputs of each rank are its own, and so are those of each copy.
-_SEED_STRIDE = 7_368_787
+from fictl.ranks.team import Team
 
 
 def measure_ranks(
     ranked: RankedCase, options: BenchOptions, place: Place, team: Team
 ) -> Iterator[Row]:
     """Measure all sides, the op first; a side that is wrong on one rank is timed on none."""
-    seed = options.seed + team.here.rank * _SEED_STRIDE
+    seed = seed_of(options.seed, team.here.rank)
     workload = RankWorkload(
         ranked.subject, ranked.case, place.device, seed, refcheck=options.refcheck
     )

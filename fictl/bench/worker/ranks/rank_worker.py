@@ -17,7 +17,6 @@ from fictl.bench.messages import (
     CaseStarted,
     GpuAfter,
     GpuBefore,
-    RankHung,
     RanksAfter,
     RanksRequest,
     RowMeasured,
@@ -28,7 +27,6 @@ from fictl.bench.observer import BenchObserver
 from fictl.bench.worker.measuring import Place
 from fictl.bench.worker.ranks.measuring import measure_ranks
 from fictl.bench.worker.ranks.ranked import RankedCase, ranked
-from fictl.bench.worker.ranks.team import Team
 from fictl.bench.worker.respond import RoundSender
 from fictl.bench.worker.sides import missing_baselines
 from fictl.case.device_fault import device_fault
@@ -39,7 +37,9 @@ from fictl.child.program import request_in
 from fictl.errors import FictlError
 from fictl.project import OpFolder
 from fictl.ranks.group import watched_group
+from fictl.ranks.hung import RankHung
 from fictl.ranks.rank import Rank, meeting_point
+from fictl.ranks.team import Team
 from fictl.ranks.witness import LATER_SECONDS
 from fictl.timing.gpu_state import GpuState, gpu_state
 

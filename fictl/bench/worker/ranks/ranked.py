@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fictl.bench.options import BenchOptions
-from fictl.bench.ranks import Ranks, declared_ranks
 from fictl.bench.worker.op_worker import of_folder
 from fictl.case.contender import Contender
+from fictl.case.ranks import Ranks, declared_ranks, for_ranks
 from fictl.case.selection import NoCase
 from fictl.case.subject import Subject
 from fictl.case.traffic import tensor_bytes
@@ -40,18 +40,9 @@ def ranked(folder: OpFolder, names: Iterable[str], options: BenchOptions) -> Ite
     for subject, case, contenders in of_folder(folder, together, options):
         own_ranks = declared[subject.function]
         assert own_ranks is not None
-        own = _for_ranks(case, own_ranks, options.gpus)
+        own = for_ranks(case, own_ranks, options.gpus)
         message = _message(subject, own, own_ranks)
         yield RankedCase(subject, own, tuple(contenders), own_ranks, message)
-
-
-def _for_ranks(case: Case, declared: Ranks, ranks: int) -> Case:
-    if not declared.axis:
-        return case
-    if declared.axis not in case.sizes:
-        known = ", ".join(case.sizes)
-        raise UsageError(f"ranks(): {case} has no axis {declared.axis!r}", f"it has {known}")
-    return replace(case, sizes={**case.sizes, declared.axis: ranks})
 
 
 def _message(subject: Subject, case: Case, declared: Ranks) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol
 
-from fictl.bench.worker.ranks.team import Team
+from fictl.ranks.team import Team
 from fictl.timing.event_pair import EventPair
 from fictl.timing.lead import lead
 from fictl.timing.rotation import COLD, Memory, copies, memory_here

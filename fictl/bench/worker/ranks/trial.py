@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fictl.bench.worker.ranks.team import RankFailed, Team
 from fictl.case.copies import copied
 from fictl.case.poison import poison
 from fictl.case.trial import CaseTrial
 from fictl.case.workload import TrialWorkload
+from fictl.ranks.team import RankFailed, Team
 
 
 class RankWorkload(TrialWorkload):

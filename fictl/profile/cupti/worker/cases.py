@@ -5,8 +5,7 @@ fictl.profile.cupti.run_cupti.
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fictl.case.device_fault import device_fault
@@ -16,14 +15,10 @@ from fictl.child.message import Failed, send
 from fictl.child.program import request_in
 from fictl.errors import FictlError, NotOnDevice
 from fictl.profile.cupti.messages import CaseFailed, CaseProfiled, CuptiRequest, TracedCase
-from fictl.profile.cupti.profile import Profile
-from fictl.profile.cupti.recorder import Recorder
+from fictl.profile.cupti.recording import record
 from fictl.profile.cupti.summary import CuptiSummary
 from fictl.project import OpFolder
-from fictl.timing.rotation import Rotation, rotations
-
-# Seconds of GPU work before the recording, in which its clocks rise.
-_WARM_UP_SECONDS = 0.1
+from fictl.timing.rotation import rotations
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -65,40 +60,6 @@ def _chosen(request: CaseRequest) -> CaseCall:
     if "cuda" not in devices:
         raise NotOnDevice(f"{folder} is for {' '.join(devices)}, not for cuda")
     return call
-
-
-def record(turn: Rotation, calls: int) -> Profile:
-    """Record `calls` calls of a rotation after a warm-up. Work between them that makes L2 cold
-    belongs to no call.
-    """
-    import torch
-
-    end = time.perf_counter() + _WARM_UP_SECONDS
-    while True:
-        _run(turn, range(len(turn.calls)))
-        torch.cuda.synchronize()
-        if time.perf_counter() >= end:
-            break
-    with Recorder() as recorder:
-        # The first records cost more than others; the copy before the first call makes L2 cold.
-        _run(turn, range(-1, 0))
-        torch.cuda.synchronize()
-        recorder.forget()
-        _run(turn, range(calls), recorder.run)
-        torch.cuda.synchronize()
-        recorder.collect()
-    return Profile(turn.name, recorder.work, recorder.api)
-
-
-def _run(
-    turn: Rotation,
-    numbers: range,
-    run: Callable[[int, Callable[[], object]], object] = lambda number, call: call(),
-) -> None:
-    for number in numbers:
-        if turn.flush:
-            turn.flush()
-        run(number, turn.calls[number % len(turn.calls)])
 
 
 if __name__ == "__main__":

@@ -15,37 +15,7 @@ from fictl.errors import NotOnDevice
 from fictl.profile.cupti.messages import CuptiRequest, TracedCase
 from fictl.profile.cupti.summarise import summarise
 from fictl.profile.cupti.summary import CuptiSummary
-from fictl.profile.cupti.work import BETWEEN
 from fictl.profile.cupti.worker import cases
-from fictl.timing.rotation import Rotation
-
-
-@pytest.fixture(autouse=True)
-def _warm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cases, "_WARM_UP_SECONDS", 0.0)
-
-
-def test_so_many_calls_are_recorded_over_the_copies_in_turn(cupti):
-    grids = [(1, 1, 1), (2, 1, 1)]
-    calls = tuple(lambda x=x: cupti.launch(grid_x=x) for x, _, _ in grids)
-    profile = cases.record(Rotation("op", calls, cold=True), 5)
-    assert [kernel.grid[0] for kernel in profile.kernels] == [1, 2, 1, 2, 1]
-    assert [kernel.call for kernel in profile.kernels] == [0, 1, 2, 3, 4]
-    assert profile.summary.calls == 5
-
-
-def test_the_first_call_finds_its_copy_as_cold_as_the_others_do(cupti):
-    used: list[int] = []
-    calls = tuple(lambda i=i: (used.append(i), cupti.launch()) for i in range(3))
-    cases.record(Rotation("op", calls, cold=True), 2)
-    assert used == [0, 1, 2, 2, 0, 1]
-
-
-def test_what_makes_l2_cold_is_of_no_call(cupti):
-    flush = lambda: cupti.launch("MEMSET", bytes=1 << 27)  # noqa: E731
-    profile = cases.record(Rotation("op", (cupti.launch,), cold=True, flush=flush), 2)
-    assert [work.call for work in profile.work] == [BETWEEN, 0, BETWEEN, 1]
-    assert profile.summary.copies == ()
 
 
 def traced(folder: Path, case: str) -> TracedCase:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from fictl.errors import UsageError
+
+if TYPE_CHECKING:
+    from fictl.trace import Case
+
+
+# Inputs of each rank are its own, and so are those of each copy.
+_SEED_STRIDE = 7_368_787
 
 
 def _shares(ranks: int) -> float:
@@ -74,3 +82,18 @@ def declared_ranks(bench: ModuleType, function: str) -> Ranks | None:
             f"ranks() of {bench.__name__} returns {result!r}", 'it returns Ranks("all_reduce")'
         )
     return result
+
+
+def for_ranks(case: Case, declared: Ranks, ranks: int) -> Case:
+    """Return the case with the number of ranks as the size of its axis, if it has one."""
+    if not declared.axis:
+        return case
+    if declared.axis not in case.sizes:
+        known = ", ".join(case.sizes)
+        raise UsageError(f"ranks(): {case} has no axis {declared.axis!r}", f"it has {known}")
+    return replace(case, sizes={**case.sizes, declared.axis: ranks})
+
+
+def seed_of(seed: int, rank: int) -> int:
+    """Return the seed of a rank's own inputs."""
+    return seed + rank * _SEED_STRIDE

@@ -1,4 +1,4 @@
-"""Exchanges between the ranks of a benchmark, apart from the collectives that they measure."""
+"""Exchanges between ranks, apart from the collectives that they measure or record."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""A profile of several ranks, which call a communication op together: all of them on one timeline."""
