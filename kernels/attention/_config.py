@@ -30,7 +30,7 @@ class Config:
     values; 0 is the same size. `keys` are those of a stage on Hopper, where there are several tiles
     of a height, and `gathers` tells that their rows are copied one by one, of pages of any size.
 
-    With `runs` a query sees runs of tokens that do not lie in pages, and items are for one head of
+    With `own_tables` values have pages of their own. With `runs` a query sees runs of tokens that do not lie in pages, and items are for one head of
     keys each. `seen` is the C++ variant that says what a query sees, if one does. With `scaled` the
     scales of scores and values are read where they are, as those of queries of 8 bits always are.
     """
@@ -54,6 +54,7 @@ class Config:
     runs: bool = False
     seen: str = ""
     scaled: bool = False
+    own_tables: bool = False
 
     def __post_init__(self) -> None:
         kv = TYPES if self.kv is not FP4 else {FP4: ""}
@@ -83,6 +84,7 @@ class Config:
     def parameters(self) -> dict[str, object]:
         """The parameters of config.jinja."""
         keys = "RunKeys" if self.runs else "PagedKeys" if self.paged else "RaggedKeys"
+        keys = f"Own{keys}" if self.own_tables else keys
         of_type = "PagedFp4Keys" if self.kv is FP4 else f"{keys}<{TYPES[self.kv]}>"
         return {
             "q": TYPES[self.q],
