@@ -19,6 +19,8 @@ EIGHTHS = {torch.float8_e4m3fn: "__nv_fp8_e4m3", torch.float8_e5m2: "__nv_fp8_e5
 TYPES = {**HALVES, **EIGHTHS}
 # Keys and values of four bits, two in a byte, in pages with a scale for each 16.
 FP4 = torch.uint8
+# Values of a result of 8 bits that taller tiles copy at a time.
+OUT_CHUNK = 16
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,7 @@ class Config:
         kv = TYPES if self.kv is not FP4 else {FP4: ""}
         for name, dtype, accepted in (("q", self.q, TYPES), ("k and v", self.kv, kv)):
             _check(name, dtype, accepted)
-        # Taller tiles put results of 16 bits where the queries were.
-        _check("out", self.o, TYPES if self.rows == DECODE_ROWS else HALVES)
+        _check("out", self.o, TYPES)
         if not self.head_dim_v:
             object.__setattr__(self, "head_dim_v", self.head_dim)
         reason = misfit(self.head_dim, self.head_dim_v, kv_bytes=self.kv.itemsize, rope=self.rope)
@@ -69,6 +70,8 @@ class Config:
             reason = fp4_misfit(self.head_dim, self.head_dim_v, rope=self.rope)
             if not self.paged or not self.tensor_cores or self.backend != "sm80":
                 reason = "keys of 4 bits are for pages, and tensor cores by mma.sync"
+        if self.rows != DECODE_ROWS and self.o in EIGHTHS and self.head_dim_v % OUT_CHUNK:
+            reason = f"results of 8 bits are of heads of a multiple of {OUT_CHUNK} values"
         if reason:
             raise ValueError(f"attention: {reason}")
         self.tile  # noqa: B018 a ValueError where there is none

@@ -18,7 +18,7 @@ from fictl.kernels.attention.planned_decode.op import (
 from fictl.testing import assert_close
 
 from .reference import Batch, Shape, assert_attends, lengths
-from .tables import counters_are_zero, drafts, ints, memory, packed, starts, table
+from .tables import counters_are_zero, drafts, ints, memory, own_tables, packed, starts, table
 
 BF16, E4M3 = torch.bfloat16, torch.float8_e4m3fn
 SCALE = 64**-0.5
@@ -182,6 +182,13 @@ def test_a_cache_is_a_tensor_or_a_pair_or_both_in_one(device: str) -> None:
     assert torch.equal(same, _decode(batch, kv_cache=(k, k))[0])
 
 
+def test_values_with_pages_of_their_own(device: str) -> None:
+    batch = Batch([1, 1, 1], [70, 0, 600], _shape(), device)
+    cache, tables = own_tables(batch)
+    words = {"kv_cache": cache, "block_tables": tables, "uses_shared_paged_kv_idx": False}
+    assert_attends(_decode(batch, **words), batch.expected(causal=True))
+
+
 def test_what_is_given_is_written(device: str) -> None:
     batch = Batch([1, 1], [70, 0], _shape(), device)
     out, lse = torch.full_like(batch.q, 9.0), torch.full((2, 4), 9.0, device=device)
@@ -262,9 +269,9 @@ def test_the_arguments_of_cudnn_s(device: str) -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"kv_cache_sf": ()}, NotImplementedError, "'kv_cache_sf' is given; caches of 4 bits"),
+    ({"kv_cache_sf": ()}, ValueError, "'kv_cache_sf' is given, and the cache has dtype"),
     ({"skip_softmax_threshold_scale_factor": 1.0}, NotImplementedError, "softmax here is exact"),
-    ({"uses_shared_paged_kv_idx": False}, NotImplementedError, "share a page table"),
+    ({"uses_shared_paged_kv_idx": False}, ValueError, r"it is \(requests, 2, most_pages\)"),
     ({"out_dtype": "nvfp4"}, NotImplementedError, "results of 4 bits are not here"),
     ({"enable_block_sparse_attention": True}, NotImplementedError, "enable_block_sparse_attention"),
     ({"cp_world": 2}, NotImplementedError, "cp_world"),

@@ -12,6 +12,7 @@ from fictl.kernels.attention.planned_decode.op import (
     xqa,
     xqa_batch_decode_with_kv_cache,
 )
+from fictl.kernels.attention.planned_prefill.op import trtllm_batch_context_with_kv_cache
 
 from .tables import NO_PAGE, counters_are_zero, ints, memory, packed
 from .test_fp4_cache import K_SCALE, KV_HEADS, V_SCALE, Batch
@@ -85,6 +86,34 @@ def test_xqa_s_own_arguments(device: str) -> None:
         v_sf_cache=v_scales,
     )
     _close([output.view(q.shape)], batch.expected(q)[:1])
+
+
+def _context(batch: Batch, q: torch.Tensor, **options: Any) -> Any:
+    cache, scales = batch.caches()
+    queries = ints([n * batch.q_len for n in range(len(batch.lengths) + 1)], batch.device)
+    return trtllm_batch_context_with_kv_cache(
+        *(q, cache, memory(batch.device), *_given(batch)[:2], batch.q_len, 1),
+        options.pop("bmm1_scale", K_SCALE / 8),
+        V_SCALE,
+        *(len(batch.lengths), queries, queries),
+        kv_layout=batch.layout,
+        kv_cache_sf=scales,
+        return_lse=True,
+        **options,
+    )
+
+
+def test_many_queries(device: str) -> None:
+    batch = Batch(device, 64, 5, [37, 40, 170], "HND", 30)
+    q = batch.queries(torch.bfloat16)
+    _close(_context(batch, q), batch.expected(q))
+
+
+def test_many_queries_take_factors_as_numbers(device: str) -> None:
+    batch = Batch(device, 64, 5, [37], "HND", 30)
+    factor = torch.ones(1, device=device)
+    with pytest.raises(NotImplementedError, match="whose scales take their place: pass numbers"):
+        _context(batch, batch.queries(torch.bfloat16), bmm1_scale=factor)
 
 
 @pytest.mark.parametrize(
