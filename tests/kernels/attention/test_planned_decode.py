@@ -146,6 +146,35 @@ def test_drafts_see_what_their_mask_says(
             row += 1
 
 
+@pytest.mark.parametrize("is_ragged", [False, True], ids=["uniform", "ragged"])
+def test_drafts_of_several_tiles(is_ragged: bool, random: Random, device: str) -> None:
+    """From 17 to 64 rows, for a head of keys or in all: a tile has 16. Masks are of any bits."""
+    most = random.randint(9, 64)
+    group = random.choice([n for n in (1, 2, 3, 7) if 17 <= n * most <= 64] or [1])
+    q_lens = [most, most, most]
+    if is_ragged:
+        q_lens = [most, 0, random.randint(1, most), 1, most]
+    kv_lens = [n + random.choice((0, 1, 15, 16, 130, 700)) for n in q_lens]
+    if is_ragged:
+        kv_lens[1] = random.choice((0, 40))
+    batch = Batch(q_lens, kv_lens, _shape(group), device, random.getrandbits(30))
+    masks = [torch.rand(n, n, generator=_seeded(random)) < 0.5 for n in q_lens]
+    masks = [mask | torch.eye(len(mask), dtype=torch.bool) for mask in masks]
+    bits = packed(masks, most)
+    scales = {"bmm2_scale": torch.full((1,), 0.5, device=device)}
+    found, sums = _decode(batch, mask=bits.to(device), **scales)
+    whole = [
+        torch.cat([torch.ones(drafted, length - drafted, dtype=torch.bool), mask], 1)
+        for mask, drafted, length in zip(masks, q_lens, kv_lens, strict=True)
+    ]
+    wanted, expected = batch.expected([mask.to(device) for mask in whole])
+    assert_attends((found, sums), (wanted * 0.5, expected), (q_lens, kv_lens, group))
+    window = random.choice((0, 5, most, 100))
+    found = _decode(batch, window_left=window)
+    said = (q_lens, kv_lens, group, window)
+    assert_attends(found, batch.expected(causal=True, window_left=window), said)
+
+
 def _seeded(random: Random) -> torch.Generator:
     return torch.Generator().manual_seed(random.getrandbits(30))
 
