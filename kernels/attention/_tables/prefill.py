@@ -80,7 +80,13 @@ class _Chosen(NamedTuple):
 
 
 def plain_options(
-    op: str, heads: Heads, dtypes: Dtypes, *, causal: bool, window_left: int = -1
+    op: str,
+    heads: Heads,
+    dtypes: Dtypes,
+    *,
+    causal: bool,
+    window_left: int = -1,
+    soft_cap: float | None = None,
 ) -> Options:
     """Check what is known of a call whose scale comes apart."""
     return options(
@@ -89,7 +95,7 @@ def plain_options(
         dtypes,
         causal=causal,
         window_left=window_left,
-        soft_cap=None,
+        soft_cap=soft_cap,
         sm_scale=1.0,
         rope_scale=None,
         rope_theta=None,
@@ -130,6 +136,7 @@ def _choose(shape: _Shape) -> _Chosen:
         keys=work.keys,
         gathers=gathers(work.backend, shape.page_size) if shape.page_size else False,
         scaled=shape.scaled,
+        soft_cap=chosen.soft_cap > 0.0,
         own_tables=shape.own_tables,
     )
     dims = (chosen.head_dim, True, chosen.head_dim_v, work.backend)
@@ -248,6 +255,10 @@ def attend(
     """
     if not starts.requests and len(q):
         raise ValueError(f"{op}: argument 'q' has shape {tuple(q.shape)}, and there is no request")
+    if sinks is not None and sinks.numel() != q.shape[1]:
+        raise ValueError(
+            f"{op}: argument 'sinks' has shape {tuple(sinks.shape)}; there are {q.shape[1]} heads"
+        )
     place = _place(op, tables, k, hnd, shared_tables)
     most, tokens = min(starts.most_queries, len(q)), len(q)
     shape = (op, q.device, options, starts.requests, tokens, most, place.slots, scales.on_device)
@@ -294,7 +305,7 @@ def attend(
         *(scales.tensors if blocks is None else blocks),
         options.sm_scale * scales.of_scores,
         scales.of_values,
-        0.0,
+        options.soft_cap,
         options.window_left,
         options.causal,
         1.0,
