@@ -19,6 +19,8 @@ EIGHTHS = {torch.float8_e4m3fn: "__nv_fp8_e4m3", torch.float8_e5m2: "__nv_fp8_e5
 TYPES = {**HALVES, **EIGHTHS}
 # Keys and values of four bits, two in a byte, in pages with a scale for each 16.
 FP4 = torch.uint8
+# Values of a result of 8 bits that taller tiles copy at a time.
+OUT_CHUNK = 16
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Config:
     values; 0 is the same size. `keys` are those of a stage on Hopper, where there are several tiles
     of a height, and `gathers` tells that their rows are copied one by one, of pages of any size.
 
-    With `runs` a query sees runs of tokens that do not lie in pages, and items are for one head of
+    With `own_tables` values have pages of their own. With `runs` a query sees runs of tokens that do not lie in pages, and items are for one head of
     keys each. `seen` is the C++ variant that says what a query sees, if one does. With `scaled` the
     scales of scores and values are read where they are, as those of queries of 8 bits always are.
     """
@@ -54,13 +56,13 @@ class Config:
     runs: bool = False
     seen: str = ""
     scaled: bool = False
+    own_tables: bool = False
 
     def __post_init__(self) -> None:
         kv = TYPES if self.kv is not FP4 else {FP4: ""}
         for name, dtype, accepted in (("q", self.q, TYPES), ("k and v", self.kv, kv)):
             _check(name, dtype, accepted)
-        # Taller tiles put results of 16 bits where the queries were.
-        _check("out", self.o, TYPES if self.rows == DECODE_ROWS else HALVES)
+        _check("out", self.o, TYPES)
         if not self.head_dim_v:
             object.__setattr__(self, "head_dim_v", self.head_dim)
         reason = misfit(self.head_dim, self.head_dim_v, kv_bytes=self.kv.itemsize, rope=self.rope)
@@ -68,6 +70,8 @@ class Config:
             reason = fp4_misfit(self.head_dim, self.head_dim_v, rope=self.rope)
             if not self.paged or not self.tensor_cores or self.backend != "sm80":
                 reason = "keys of 4 bits are for pages, and tensor cores by mma.sync"
+        if self.rows != DECODE_ROWS and self.o in EIGHTHS and self.head_dim_v % OUT_CHUNK:
+            reason = f"results of 8 bits are of heads of a multiple of {OUT_CHUNK} values"
         if reason:
             raise ValueError(f"attention: {reason}")
         self.tile  # noqa: B018 a ValueError where there is none
@@ -83,6 +87,7 @@ class Config:
     def parameters(self) -> dict[str, object]:
         """The parameters of config.jinja."""
         keys = "RunKeys" if self.runs else "PagedKeys" if self.paged else "RaggedKeys"
+        keys = f"Own{keys}" if self.own_tables else keys
         of_type = "PagedFp4Keys" if self.kv is FP4 else f"{keys}<{TYPES[self.kv]}>"
         return {
             "q": TYPES[self.q],

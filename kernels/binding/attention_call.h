@@ -25,7 +25,7 @@ struct AttentionCall {
   const View* slopes;
   const View* sinks;
   const View* scale_q;
-  const View* scale_k;  // and scale_v: of heads, or of the blocks of a cache of four bits
+  const View* scale_k;  // and scale_v: of heads, or of the blocks of a cache without blocks_k
   const View* scale_v;
   double sm_scale;
   double v_scale;
@@ -40,6 +40,8 @@ struct AttentionCall {
   // The arguments that users pass keys and values in pages as: one tensor, or a pair.
   const char* paged_k = "paged_kv_cache";
   const char* paged_v = "paged_kv_cache";
+  const View* blocks_k = nullptr;  // scales of the blocks of a cache of four bits
+  const View* blocks_v = nullptr;
 };
 
 }  // namespace fictl

@@ -29,7 +29,10 @@ struct PlannedCall {
   double v_scale;
   int64_t window_left;
   bool enable_pdl;
-  int64_t most_sms;  // 0: all
+  int64_t most_sms;      // 0: all
+  const View* blocks_k;  // scales of the blocks of a cache of four bits; stacked as k and v are
+  const View* blocks_v;
+  int64_t pages_apart;  // 0, or how far after those of keys the indices of values are
 };
 
 }  // namespace fictl

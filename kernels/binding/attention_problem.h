@@ -97,7 +97,23 @@ void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads
   keys->page_count = call.pages->numel();
 }
 
-// The scales of paged keys or values of four bits, which come as scale_k and scale_v.
+// The indices of pages come as two rows, of keys and of values, which may overlap.
+template <typename T>
+void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads,
+               attention::HeadDims dims, attention::OwnPagedKeys<T>* keys) {
+  keys->k = paged_rows<T>(launch, call.paged_k, call.k, call, kv_heads, dims.keys);
+  keys->v = paged_rows<T>(launch, call.paged_v, call.v, call, kv_heads, dims.values);
+  if (call.pages == nullptr || call.pages->ndim() != 2 || call.pages->size(0) != 2) {
+    throw argument_error(ErrorKind::ValueError, launch.op, "pages")
+        << "is not of two rows: keys and values have a table each";
+  }
+  detail::check_attention_dtype<int32_t>(launch, "pages", *call.pages);
+  keys->pages = {call.pages->template data<const int32_t>(), 1};
+  keys->page_size = device::Divisor(static_cast<int>(call.page_size));
+  keys->apart = pitch(*call.pages, 0);
+}
+
+// The scales of paged keys or values of four bits: blocks_k and blocks_v, or scale_k and scale_v.
 inline device::PagedRows<const uint8_t> fp4_scales(const Launch& launch, const View* scales,
                                                    const AttentionCall& call, int64_t kv_heads,
                                                    int64_t dim, int64_t pages) {
@@ -131,8 +147,11 @@ inline void make_keys(const Launch& launch, const AttentionCall& call, int64_t k
   keys->k = paged_rows<Pair>(launch, call.paged_k, call.k, call, kv_heads, dims.keys / 2);
   keys->v = paged_rows<Pair>(launch, call.paged_v, call.v, call, kv_heads, dims.values / 2);
   const int64_t pages = call.k.size(0);
-  keys->k_scales = fp4_scales(launch, call.scale_k, call, kv_heads, dims.keys, pages);
-  keys->v_scales = fp4_scales(launch, call.scale_v, call, kv_heads, dims.values, pages);
+  const bool apart = call.blocks_k != nullptr;
+  keys->k_scales =
+      fp4_scales(launch, apart ? call.blocks_k : call.scale_k, call, kv_heads, dims.keys, pages);
+  keys->v_scales =
+      fp4_scales(launch, apart ? call.blocks_v : call.scale_v, call, kv_heads, dims.values, pages);
   keys->pages = {required_numbers<const int32_t>(launch, "pages", call.pages), 1};
   keys->page_size = device::Divisor(static_cast<int>(call.page_size));
   keys->page_count = call.pages->numel();
@@ -160,6 +179,8 @@ template <typename Keys>
 constexpr bool in_pages = false;
 template <typename T>
 constexpr bool in_pages<attention::PagedKeys<T>> = true;
+template <typename T>
+constexpr bool in_pages<attention::OwnPagedKeys<T>> = true;
 template <>
 inline constexpr bool in_pages<attention::PagedFp4Keys> = true;
 

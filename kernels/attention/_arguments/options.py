@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .._config import EIGHTHS, FP4, HALVES
+from .._config import EIGHTHS, FP4, HALVES, OUT_CHUNK
 from .._head_dims import fp4_misfit, misfit
 from .dtypes import Dtypes
 from .numbers import Number, number
@@ -92,22 +92,31 @@ def options(
     positions: str,
     fixed_split: int | None = None,
     split: bool = True,
+    narrow_out: bool = False,
 ) -> Options:
-    """Check the options and fill in FlashInfer's defaults."""
+    """Check the options and fill in FlashInfer's defaults; `narrow_out`: results may be of 8 bits."""
     if isinstance(sm_scale, torch.Tensor):
         sm_scale = number(op, "sm_scale", sm_scale)
     scores = Scores(causal, window_left, soft_cap, sm_scale, rope_scale, rope_theta, positions)
-    return _checked(op, heads, dtypes, scores, fixed_split, split)
+    return _checked(op, heads, dtypes, scores, fixed_split, split, narrow_out)
 
 
 # Why remembered: engines plan the same model for every step.
 @lru_cache(maxsize=256)
 def _checked(
-    op: str, heads: Heads, dtypes: Dtypes, scores: Scores, fixed_split: int | None, split: bool
+    op: str,
+    heads: Heads,
+    dtypes: Dtypes,
+    scores: Scores,
+    fixed_split: int | None,
+    split: bool,
+    narrow_out: bool,
 ) -> Options:
     heads = heads._replace(dim_v=heads.dim_v or heads.dim)
     _check_heads(op, heads)
-    check_dtypes(op, dtypes)
+    check_dtypes(op, dtypes, narrow_out=narrow_out)
+    if dtypes.o in EIGHTHS and heads.dim_v % OUT_CHUNK:
+        _refuse(op, f"results of 8 bits are of heads of a multiple of {OUT_CHUNK} values")
     if scores.positions not in POSITIONS:
         raise unknown(op, "pos_encoding_mode", scores.positions, POSITIONS)
     rope = scores.positions == "ROPE_LLAMA"

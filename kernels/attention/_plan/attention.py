@@ -17,7 +17,7 @@ from .._sm90_tiles import gathers, rows_in_use
 from .._tiles import blocks_at_once
 from .._variant.variant import Variant
 from .alibi import alibi_slopes
-from .frozen import frozen_values
+from .frozen import check_covered, frozen_values
 from .lengths import Indices, Lengths
 from .page_table import check_pages
 from .tensors import Place, addressable, check_tensors
@@ -40,6 +40,11 @@ class Work(NamedTuple):
     backend: str = "sm80"
     keys: int = 0
     seen: str = ""
+
+
+def _key(work: Work) -> tuple[object, ...]:
+    """List what a kernel is chosen by."""
+    return work.options, work.rows, work.masked, work.backend, work.keys, work.seen
 
 
 class Attention:
@@ -81,6 +86,7 @@ class Attention:
         self._built: Config | None = None
         self._for: object = None
         self._work: Work | None = None
+        self._planned: Work | None = None  # what the list is of, where forward() changed the work
         self._counts: Counts | None = None
         self._slopes: torch.Tensor | None = None
         self._pages_checked: object = None
@@ -97,6 +103,16 @@ class Attention:
         self._partials = Partials(lent, self._scratch)
 
     @property
+    def lent(self) -> torch.Tensor | None:
+        """Memory that the user lent for partial results, as bytes."""
+        return self._partials.workspace
+
+    @property
+    def list_memory(self) -> torch.Tensor:
+        """Memory of lists of work on the device."""
+        return self._list.memory
+
+    @property
     def has_variant(self) -> bool:
         """Tell whether scores and masks are a user's own."""
         return self._variant is not None
@@ -109,8 +125,13 @@ class Attention:
         return self._work
 
     @property
+    def planned(self) -> Work:
+        """Work of the last plan(), whatever forward() changed of it."""
+        return self._planned or self.work
+
+    @property
     def options(self) -> Options:
-        """Options of the last plan()."""
+        """Options of the last plan(), or of a forward() after it."""
         return self.work.options
 
     @property
@@ -139,7 +160,7 @@ class Attention:
             work = self._with_fixed_rows(work)
         lengths, options = work.lengths, work.options
         kernel, config = self._kernel, self._built
-        key = (options, work.rows, work.masked, work.backend, work.keys, work.seen)
+        key = _key(work)
         if kernel is None or config is None or key != self._for:
             config = self._config(work)
             kernel = self._modules[config]
@@ -153,11 +174,9 @@ class Attention:
         self._partials.fit(self.op, counts.partial_rows, options.kv_heads, options.head_dim_v)
         self._list.place(self.op, counts, drafted, self.graph, non_blocking)
         self._kernel, self._built, self._for = kernel, config, key
-        self._work, self._counts = work, counts
+        self._work, self._planned, self._counts = work, work, counts
         self._frozen, self._most_queries = frozen, tiling.most_queries
-        self._slopes = None
-        if options.positions == "ALIBI":
-            self._slopes = alibi_slopes(options.heads, self.device)
+        self._slopes = self._slopes_of(options)
         self._pages_checked = None
         if self._verbose:
             self._tell(tiling)
@@ -177,10 +196,23 @@ class Attention:
             )
 
     def replan(self, options: Options) -> None:
-        """Plan the same lengths again where the options change."""
-        if options != self.options:
-            work = self.work
-            self.plan(work._replace(options=options))
+        """Plan the same lengths again where the options change; for CUDA graphs keep the list.
+
+        Why kept: a graph that is captured meanwhile would copy this list again at each replay, over
+        those of later plans.
+        """
+        if options == self.options:
+            return
+        work = self.work._replace(options=options)
+        if not self.graph:
+            self.plan(work)
+            return
+        assert self._planned is not None
+        check_covered(self.op, self._planned.options, options, self._planned.masked)
+        config = self._config(work)
+        self._kernel, self._built, self._for = self._modules[config], config, _key(work)
+        self._work = work
+        self._slopes = self._slopes_of(options)
 
     def run(
         self,
@@ -256,6 +288,9 @@ class Attention:
             self._list.abandon()
             raise
         return out
+
+    def _slopes_of(self, options: Options) -> torch.Tensor | None:
+        return alibi_slopes(options.heads, self.device) if options.positions == "ALIBI" else None
 
     def _with_fixed_rows(self, work: Work) -> Work:
         """Keep the rows of the first plan() for CUDA graphs: their kernel stays what it is."""

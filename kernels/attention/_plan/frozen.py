@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .._arguments.options import Options
 from .._config import Config
 from .lengths import Lengths
 from .work_list import Tiling
@@ -29,3 +30,19 @@ def frozen_values(
                 "captured CUDA graphs: use another wrapper"
             )
     return values
+
+
+def check_covered(op: str, planned: Options, asked: Options, masked: bool) -> None:
+    """Refuse options by which queries see keys that the list of the last plan() does not have."""
+    causal = planned.causal and not masked
+    if causal and not asked.causal:
+        raise ValueError(
+            f"{op}: argument 'causal' is False, plan() was told True; the list of work, which is "
+            "for CUDA graphs, lacks the keys after a query's own: plan() with causal=False"
+        )
+    seen = planned.window_left
+    if seen >= 0 and not 0 <= asked.window_left <= seen:
+        raise ValueError(
+            f"{op}: argument 'window_left' is {asked.window_left}, plan() was told {seen}; the list "
+            "of work, which is for CUDA graphs, lacks the keys before them: plan() with it"
+        )

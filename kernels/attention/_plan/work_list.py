@@ -77,6 +77,11 @@ class WorkList:
         self.to_copy: torch.Tensor | None = None
         self._placed = (-1, -1)
 
+    @property
+    def memory(self) -> torch.Tensor:
+        """Memory on the device, of int32, which lists of later plans come to if they fit."""
+        return self._list
+
     def take(self, workspace: torch.Tensor) -> None:
         """Put lists into the user's memory from now on: int32."""
         self._list, self._is_lent, self._placed = workspace, True, (-1, -1)

@@ -56,7 +56,7 @@ class Partials:
     """Memory for the partial results of a plan: the user's workspace, or what grows."""
 
     def __init__(self, workspace: torch.Tensor | None, scratch: Scratch) -> None:
-        self._workspace = workspace
+        self.workspace = workspace
         self._scratch = scratch
         self.out: torch.Tensor | None = None
         self.lse: torch.Tensor | None = None
@@ -66,7 +66,7 @@ class Partials:
             self.out = self.lse = None
             return
         needed = partial_bytes(rows, kv_heads, head_dim_v)
-        memory = self._workspace
+        memory = self.workspace
         if memory is None:
             memory = self._scratch.at_least(needed)
         elif needed > len(memory):

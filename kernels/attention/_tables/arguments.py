@@ -5,10 +5,13 @@ from __future__ import annotations
 import torch
 
 _WHY = {
-    "kv_cache_sf": "caches of 4 bits are not here",
-    "v_sf_cache": "caches of 4 bits are not here",
     "skip_softmax_threshold_scale_factor": "the softmax here is exact",
-    "own_tables": "keys and values share a page table: uses_shared_paged_kv_idx is True",
+    "use_fp16_softmax": "the softmax here is exact, and in fp32",
+    "uses_spcompress": "the softmax here is exact, and in fp32",
+    "sage_attn_sfs": "scales are of whole tensors: bmm1_scale and bmm2_scale",
+    "pos_encoding_mode": "ALiBi is BatchPrefillWithPagedKVCacheWrapper's",
+    "save_softmax_stats": "trtllm_batch_context_with_kv_cache returns the sums as an lse",
+    "chunked_attention_size": "BatchPrefillWithPagedKVCacheWrapper takes such masks as custom_mask",
 }
 _PACKED = "queries lie behind one another, and keys in pages"
 
@@ -17,9 +20,8 @@ def refuse_others(op: str, **arguments: object) -> None:
     """Refuse arguments that FlashInfer has and fictl does not."""
     for name, value in arguments.items():
         if value is not None and value is not False:
-            argument = "uses_shared_paged_kv_idx" if name == "own_tables" else name
             raise NotImplementedError(
-                f"{op}: argument '{argument}' is given; {_WHY.get(name, _PACKED)}"
+                f"{op}: argument '{name}' is given; {_WHY.get(name, _PACKED)}"
             )
 
 

@@ -15,9 +15,10 @@ from .._arguments.lse import lse_for_kernel
 from .._arguments.numbers import number
 from .._arguments.options import check_dims, check_dtypes
 from .._arguments.renaming import Renaming
-from .._config import Config
+from .._config import FP4, Config
+from .._head_dims import fp4_misfit
 from .._tiles import DECODE_ROWS
-from .cache import check_wide, stacked_or_pair
+from .cache import block_scales, own_tables, stacked_or_pair
 from .queries import Queries
 from .scales import Scales
 
@@ -64,12 +65,21 @@ def zeroed_workspace(workspace: torch.Tensor, counters: torch.Tensor | None = No
 # Why remembered: a step of an engine calls the same for every layer.
 @lru_cache(maxsize=256)
 def _built_for(
-    kernel: KernelModule, op: str, dtypes: Dtypes, dim: int, masked: bool, scaled: bool
+    kernel: KernelModule,
+    op: str,
+    dtypes: Dtypes,
+    dim: int,
+    masked: bool,
+    scaled: bool,
+    own_tables: bool,
 ) -> KernelModule:
     check_dtypes(op, dtypes, narrow_out=True)
+    if dtypes.kv is FP4 and fp4_misfit(dim, dim):
+        raise NotImplementedError(f"{op}: {fp4_misfit(dim, dim)}")
     check_dims(op, dim, dim, kv_bytes=dtypes.kv.itemsize)
     seen = "DraftMask" if masked else ""
-    return kernel[Config(*dtypes, dim, True, DECODE_ROWS, seen=seen, scaled=scaled)]
+    rows = DECODE_ROWS
+    return kernel[Config(*dtypes, dim, True, rows, seen=seen, scaled=scaled, own_tables=own_tables)]
 
 
 def attend(
@@ -95,11 +105,13 @@ def attend(
     sinks: torch.Tensor | None = None,
     enable_pdl: bool | None,
     most_sms: int = 0,
+    kv_cache_sf: PagedCache | None = None,
+    shared_tables: bool = True,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Compute (out, lse), both (tokens, heads, …). The second where it is asked for, or given.
 
     names: what the function that is called has other words for. o_scale: a factor of results of 16
-        bits.
+        bits. shared_tables: whether a request has one row of pages, not one of keys and one of values.
     """
     k, v = stacked_or_pair(op, kv_cache, hnd)
     if out is None:
@@ -114,11 +126,16 @@ def attend(
         scales = scales._replace(of_values=scales.of_values * factor)
     if lse is not None or return_lse:
         lse = lse_for_kernel(op, lse, q)
-    check_wide(op, k)
     if v.dtype is not k.dtype:
         raise TypeError(f"{op}: keys have dtype {k.dtype}, values {v.dtype}")
+    blocks = block_scales(op, k, kv_cache_sf, hnd)
+    apart = 0
+    if not shared_tables:
+        block_tables, apart = own_tables(op, block_tables, k)
     dtypes = Dtypes(q.dtype, k.dtype, out.dtype)
-    chosen = _built_for(kernel, op, dtypes, q.shape[-1], mask is not None, scales.on_device)
+    chosen = _built_for(
+        kernel, op, dtypes, q.shape[-1], mask is not None, scales.on_device, not shared_tables
+    )
     with names:
         chosen.attend_planned(
             op,
@@ -145,5 +162,7 @@ def attend(
             window_left,
             enable_pdl is None or enable_pdl,
             most_sms,
+            *blocks,
+            apart,
         )
     return out, lse

@@ -12,6 +12,7 @@ import torch
 
 from fictl.op import KernelModule
 
+from .._arguments.cache import PagedCache
 from .._arguments.dtypes import Dtypes
 from .._arguments.options import Heads, Options, options
 from .._config import Config
@@ -21,7 +22,7 @@ from .._plan.prefill import prefill_work
 from .._plan.tensors import addressable
 from .._sm90_tiles import gathers, rows_in_use
 from .._tiles import blocks_at_once
-from .cache import check_table
+from .cache import block_scales, check_table, own_tables
 from .scales import Scales
 
 _ITEM, _MERGE = 12, 8  # numbers of int32, as work.cuh has them
@@ -67,6 +68,7 @@ class _Shape(NamedTuple):
     most_queries: int
     page_size: int
     scaled: bool
+    own_tables: bool
 
 
 class _Chosen(NamedTuple):
@@ -78,7 +80,13 @@ class _Chosen(NamedTuple):
 
 
 def plain_options(
-    op: str, heads: Heads, dtypes: Dtypes, *, causal: bool, window_left: int = -1
+    op: str,
+    heads: Heads,
+    dtypes: Dtypes,
+    *,
+    causal: bool,
+    window_left: int = -1,
+    soft_cap: float | None = None,
 ) -> Options:
     """Check what is known of a call whose scale comes apart."""
     return options(
@@ -87,11 +95,12 @@ def plain_options(
         dtypes,
         causal=causal,
         window_left=window_left,
-        soft_cap=None,
+        soft_cap=soft_cap,
         sm_scale=1.0,
         rope_scale=None,
         rope_theta=None,
         positions="NONE",
+        narrow_out=True,
     )
 
 
@@ -105,7 +114,7 @@ def _choose(shape: _Shape) -> _Chosen:
     work: Work = prefill_work(
         shape.op,
         device,
-        "auto",
+        "fa2" if shape.own_tables else "auto",
         lengths,
         chosen,
         shape.queries,
@@ -127,6 +136,8 @@ def _choose(shape: _Shape) -> _Chosen:
         keys=work.keys,
         gathers=gathers(work.backend, shape.page_size) if shape.page_size else False,
         scaled=shape.scaled,
+        soft_cap=chosen.soft_cap > 0.0,
+        own_tables=shape.own_tables,
     )
     dims = (chosen.head_dim, True, chosen.head_dim_v, work.backend)
     rows = rows_in_use(work.rows, chosen.group) if work.backend == "sm90" else work.rows
@@ -180,17 +191,41 @@ class _Place(NamedTuple):
     keys: int
 
 
-def _place(op: str, tables: torch.Tensor | None, k: torch.Tensor, hnd: bool) -> _Place:
+def _place(
+    op: str, tables: torch.Tensor | None, k: torch.Tensor, hnd: bool, shared: bool
+) -> _Place:
     """Find where keys are: in pages, or one after another where there are no tables."""
     slots = k.shape[2 if hnd else 1]
     if tables is None:
         return _Place(None, 0, 0, len(k))
+    apart = 0
+    if not shared:
+        tables, apart = own_tables(op, tables, k)
     check_table(op, "block_tables", tables)
     pitch = tables.stride(0) if len(tables) > 1 else 0
-    # Rows of a wider table, as one list from the first entry to the last.
+    # Rows of a wider table, as one list from the first entry to the last; of values, another.
     reach = (len(tables) - 1) * pitch + tables.shape[1] if tables.numel() else 0
-    pages = tables if tables.is_contiguous() else tables.as_strided((reach,), (1,))
+    if not shared:
+        pages = tables.as_strided((2, reach), (apart, 1))
+    else:
+        pages = tables if tables.is_contiguous() else tables.as_strided((reach,), (1,))
     return _Place(pages, slots, pitch, tables.shape[1] * slots)
+
+
+def _blocks(
+    op: str, k: torch.Tensor, kv_cache_sf: PagedCache | None, hnd: bool, scales: Scales
+) -> tuple[torch.Tensor | None, ...] | None:
+    """View the scales of a cache of 4 bits as kernels take them; None for another cache."""
+    given = block_scales(op, k, kv_cache_sf, hnd)
+    if given[0] is None or given[1] is None:
+        return None
+    if scales.on_device:
+        raise NotImplementedError(
+            f"{op}: factors of scores and of values are tensors, and the cache is of 4 bits, whose "
+            "scales take their place: pass numbers"
+        )
+    stacked = given[0].ndim == 5
+    return (None, given[0][:, 0], given[1][:, -1]) if stacked else (None, *given)
 
 
 def attend(
@@ -210,14 +245,25 @@ def attend(
     lse: torch.Tensor | None,
     sinks: torch.Tensor | None,
     enable_pdl: bool | None,
+    kv_cache_sf: PagedCache | None = None,
+    shared_tables: bool = True,
 ) -> None:
-    """Compute attention into `out`, and `lse` if there is one. `memory` is the workspace."""
+    """Compute attention into `out`, and `lse` if there is one. `memory` is the workspace.
+
+    kv_cache_sf: scales of the blocks of a cache of 4 bits. shared_tables: whether a request has one
+        row of pages, not one of keys and one of values.
+    """
     if not starts.requests and len(q):
         raise ValueError(f"{op}: argument 'q' has shape {tuple(q.shape)}, and there is no request")
-    place = _place(op, tables, k, hnd)
+    if sinks is not None and sinks.numel() != q.shape[1]:
+        raise ValueError(
+            f"{op}: argument 'sinks' has shape {tuple(sinks.shape)}; there are {q.shape[1]} heads"
+        )
+    place = _place(op, tables, k, hnd, shared_tables)
     most, tokens = min(starts.most_queries, len(q)), len(q)
     shape = (op, q.device, options, starts.requests, tokens, most, place.slots, scales.on_device)
-    chosen = _choose(_Shape(*shape))
+    blocks = _blocks(op, k, kv_cache_sf, hnd, scales)
+    chosen = _choose(_Shape(*shape, not shared_tables))
     room = _room(op, memory, chosen, options)
     pdl = enable_pdl is None or enable_pdl
     kernels.lists.list_work(
@@ -256,10 +302,10 @@ def attend(
         None,
         None,
         sinks,
-        *scales.tensors,
+        *(scales.tensors if blocks is None else blocks),
         options.sm_scale * scales.of_scores,
         scales.of_values,
-        0.0,
+        options.soft_cap,
         options.window_left,
         options.causal,
         1.0,

@@ -13,6 +13,7 @@ from .._arguments.head_scales import NO_SCALES, HeadScales, Scale, head_scales
 from .._arguments.options import Heads
 from .._plan.lengths import lengths
 from .._variant.variant import Variant
+from .host_plan import HostPlans
 from .items import SPANS
 from .prefill import PrefillWrapper
 
@@ -20,7 +21,7 @@ from .prefill import PrefillWrapper
 NAMES = ("qo_indptr", "paged_kv_indptr", "paged_kv_last_page_len", "seq_lens")
 
 
-class PagedPrefill(PrefillWrapper):
+class PagedPrefill(HostPlans, PrefillWrapper):
     """BatchPrefillWithPagedKVCacheWrapper but for plan and run."""
 
     def __init__(
@@ -52,6 +53,7 @@ class PagedPrefill(PrefillWrapper):
                 "paged_kv_indices_buf": paged_kv_indices_buf,
                 "paged_kv_last_page_len_buf": paged_kv_last_page_len_buf,
             },
+            mask_indptr_buf=mask_indptr_buf,
             custom_mask_buf=custom_mask_buf,
             backend=backend,
             variant=variant,

@@ -45,6 +45,7 @@ class PrefillWrapper(Reached):
         graph: bool,
         buffers: dict[str, torch.Tensor | None],
         custom_mask_buf: torch.Tensor | None,
+        mask_indptr_buf: torch.Tensor | None = None,
         backend: str,
         variant: Variant | None,
         **jit: object,
@@ -70,6 +71,7 @@ class PrefillWrapper(Reached):
         )
         self._buffers.require(*buffers)
         self._buffers.check_lengths("qo_indptr_buf")
+        self._mask_indptr_buf = mask_indptr_buf
         self._mask: torch.Tensor | None = None
         self._spans: torch.Tensor | None = None
 

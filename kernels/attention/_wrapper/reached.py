@@ -46,3 +46,15 @@ class Reached:
     @property
     def _custom_mask_buf(self) -> torch.Tensor | None:
         return self._buffers.get("custom_mask_buf", None)
+
+    @property
+    def _float_workspace_buffer(self) -> torch.Tensor | None:
+        return self._attention.lent
+
+    @property
+    def _int_workspace_buffer(self) -> torch.Tensor:
+        return self._attention.list_memory
+
+    @property
+    def _pin_memory_int_workspace_buffer(self) -> None:
+        """None: each plan() has memory of its own on the host, which nobody writes to afterwards."""

@@ -31,7 +31,8 @@ void attend_planned(std::string op, View out, tvm::ffi::Optional<View> lse, View
                     tvm::ffi::Optional<View> sinks, tvm::ffi::Optional<View> scale_q,
                     tvm::ffi::Optional<View> scale_k, tvm::ffi::Optional<View> scale_v,
                     double sm_scale, double v_scale, int64_t window_left, bool enable_pdl,
-                    int64_t most_sms) {
+                    int64_t most_sms, tvm::ffi::Optional<View> blocks_k,
+                    tvm::ffi::Optional<View> blocks_v, int64_t pages_apart) {
   const char* name = op.c_str();
   fictl::check_device(name, "query", q);
   const auto beside_q = [&](const char* argument, View x) {
@@ -52,7 +53,9 @@ void attend_planned(std::string op, View out, tvm::ffi::Optional<View> lse, View
                                     {"sinks", &sinks},
                                     {"scale of queries", &scale_q},
                                     {"scale of scores", &scale_k},
-                                    {"scale of values", &scale_v}}) {
+                                    {"scale of values", &scale_v},
+                                    {"kv_cache_sf", &blocks_k},
+                                    {"kv_cache_sf", &blocks_v}}) {
     if (x->has_value()) beside_q(argument, **x);
   }
   fictl::check_dim(name, "query", q, 3);
@@ -119,6 +122,9 @@ void attend_planned(std::string op, View out, tvm::ffi::Optional<View> lse, View
       window_left,
       enable_pdl,
       most_sms,
+      fictl::pointer(blocks_k),
+      fictl::pointer(blocks_v),
+      pages_apart,
   };
   fictl::call(name, q, fictl::attention::attend_planned, arguments);
 }

@@ -13,6 +13,8 @@ namespace fictl::attention {
 namespace {
 
 using DecodeTile = DecodeShape<Config>;
+using Keys = Config::Keys;
+constexpr bool kOwnTables = std::is_same_v<Keys, OwnPagedKeys<Keys::Element>>;
 
 // A tensor made here: of the launcher's own numbers, or another view of the caller's memory.
 struct Made {
@@ -59,8 +61,17 @@ int64_t entries_of(View pages) {
   return (pages.size(0) - 1) * pitch(pages, 0) + pages.size(1);
 }
 
-AttentionCall attention_call(const PlannedCall& call, View k, View v, View none,
-                             const View* pages) {
+// Scales of blocks, which lie as the keys and the values that they are of.
+struct Blocks {
+  Unstacked tensor;
+  const View* view;  // null where there are none
+
+  Blocks(const View* x, View otherwise, int part)
+      : tensor(x == nullptr ? otherwise : *x, part), view(x == nullptr ? nullptr : &tensor.view) {}
+};
+
+AttentionCall attention_call(const PlannedCall& call, View k, View v, const Blocks& of_k,
+                             const Blocks& of_v, View none, const View* pages) {
   return {call.out,
           call.lse,
           call.q,
@@ -91,7 +102,9 @@ AttentionCall attention_call(const PlannedCall& call, View k, View v, View none,
           call.enable_pdl,
           0,
           "k_cache",
-          "v_cache"};
+          "v_cache",
+          of_k.view,
+          of_v.view};
 }
 
 // Items that a batch may have at most: parts shorter than kShortest are not made.
@@ -130,12 +143,21 @@ int place_parts(const Launch& launch, const PlannedCall& call, int most, Problem
 void attend_planned(const Launch& launch, PlannedCall call) {
   const Made none(nullptr, call.q.device(), 2, 0, 0);
   const int64_t entries = entries_of(call.pages);
-  const Made flat(call.pages.data<int32_t>(), call.pages.device(), 1, entries, 0);
+  Made flat(call.pages.data<int32_t>(), call.pages.device(), 1, entries, 0);
+  int64_t strides[2] = {call.pages_apart, 1};
+  if constexpr (kOwnTables) {
+    flat.shape[0] = 2;
+    flat.shape[1] = entries;
+    flat.tensor.ndim = 2;
+    flat.tensor.strides = strides;
+  }
   const View pages(&flat.tensor);
   const Unstacked k(call.k, 0);
   const Unstacked v(call.v, 1);
-  Problem<Config> problem =
-      attention_problem<Config>(launch, attention_call(call, k.view, v.view, &none.tensor, &pages));
+  const Blocks of_k(call.blocks_k, call.k, 0);
+  const Blocks of_v(call.blocks_v, call.v, 1);
+  Problem<Config> problem = attention_problem<Config>(
+      launch, attention_call(call, k.view, v.view, of_k, of_v, &none.tensor, &pages));
   const int page_size = problem.keys.page_size.divisor();
   const int64_t keys = call.pages.size(1) * page_size;
   constexpr int64_t kMost = INT_MAX - (1 << 20);

@@ -86,11 +86,13 @@ def trtllm_batch_decode_with_kv_cache(
     kv_cache: keys and values, (pages, 2, num_kv_heads, page_size, head_dim), or a tuple of both,
         (pages, num_kv_heads, page_size, head_dim) each; page_size stands before num_kv_heads where
         kv_layout is "NHD". A second dimension of 1 is of keys that are values, too. Of query's
-        dtype, or of fp8. Any stride for pages, slots and heads, and any page size.
+        dtype, of fp8, or uint8 with head_dim / 2: two values of 4 bits (nvfp4) in a byte, for heads
+        of 64, 128 and 256. Any stride for pages, slots and heads, and any page size.
     workspace_buffer: on the device; 128 MiB are enough. Zeros before its first use; calls leave the
         first 8 MiB as they were. Calls that run at the same time have a workspace each.
     block_tables: (requests, most_pages), int32: the pages of each request. Beyond those that
-        seq_lens needs, there may be anything.
+        seq_lens needs, there may be anything. (requests, 2, most_pages) where
+        uses_shared_paged_kv_idx is False: pages of keys, then those of values.
     seq_lens: (requests,), int32 or uint32: keys of each request, those of its queries included. 0
         is a request without keys, whose result is 0.
     max_seq_len: ignored: block_tables says how many keys there may be.
@@ -108,6 +110,9 @@ def trtllm_batch_decode_with_kv_cache(
         place of q_len_per_req, and the most of one. mask is (tokens, words) then.
     lse, return_lse: (tokens, num_heads), fp32: the base-2 logarithms of the sums of exponentials,
         of the sinks too. They are returned after out if that is asked for.
+    kv_cache_sf: of a cache of 4 bits, the scales of each 16 values, e4m3: laid out as kv_cache is,
+        with head_dim / 16, as nvfp4_quantize_append_paged_kv_cache writes them. Factors of the whole
+        cache are in bmm1_scale and bmm2_scale.
     backend, bf16q_fp8kv_transform_mode, multi_ctas_kv_counter_buffer: ignored.
     The others are FlashInfer's own, which are refused.
     """
@@ -115,9 +120,7 @@ def trtllm_batch_decode_with_kv_cache(
     check_backend(name, backend)
     refuse_others(
         name,
-        kv_cache_sf=kv_cache_sf,
         skip_softmax_threshold_scale_factor=skip_softmax_threshold_scale_factor,
-        own_tables=not uses_shared_paged_kv_idx,
     )
     if o_sf_scale is not None or o_sf_vec_size is not None or out_dtype == "nvfp4":
         raise NotImplementedError(f"{name}: {_OTHER_OUT}")
@@ -154,6 +157,8 @@ def trtllm_batch_decode_with_kv_cache(
         mask=mask,
         sinks=one_tensor(name, "sinks", sinks),
         enable_pdl=enable_pdl,
+        kv_cache_sf=kv_cache_sf,
+        shared_tables=uses_shared_paged_kv_idx,
     )
     if return_lse:
         assert sums is not None
@@ -189,10 +194,8 @@ def xqa_batch_decode_with_kv_cache(
     out: None allocates (requests, q_len_per_req, num_heads, head_dim) for several queries of each
         request, as FlashInfer does, and else what is like query.
     q_cu_seq_lens: cum_seq_lens_q there; q_len_per_req is the most queries of a request then.
-    kv_cache_sf: of caches of 4 bits, which are refused.
     """
     name = "xqa_batch_decode_with_kv_cache"
-    refuse_others(name, kv_cache_sf=kv_cache_sf)
     most = query_count(name, "q_len_per_req", q_len_per_req)
     if out is None and most > 1 and q_cu_seq_lens is None:
         out = query.new_empty((len(query) // most, most, *query.shape[1:]))
@@ -214,6 +217,7 @@ def xqa_batch_decode_with_kv_cache(
         mask=mask,
         sinks=one_tensor(name, "sinks", sinks),
         enable_pdl=enable_pdl,
+        kv_cache_sf=kv_cache_sf,
     )[0]
 
 
@@ -260,10 +264,10 @@ def xqa(
     rcp_out_scale: a factor of results of 8 bits; those of 16 bits do not have it, as in FlashInfer.
     sliding_win_size: keys that a query sees, its own included; 0 for all.
     sm_count: of the GPU's SMs that are used; None for all.
-    k_sf_cache, v_sf_cache: of caches of 4 bits, which are refused.
+    k_sf_cache, v_sf_cache: the scales of a cache of 4 bits, laid out as k_cache and v_cache are,
+        with head_dim / 16.
     """
     name = "xqa"
-    refuse_others(name, kv_cache_sf=k_sf_cache, v_sf_cache=v_sf_cache)
     most = query_count(name, "q_seq_len", q_seq_len)
     tokens = tokens_of(name, "q", q)
     hnd, is_narrow = is_hnd(name, kv_layout), output.dtype.itemsize == 1
@@ -291,6 +295,7 @@ def xqa(
         sinks=None if sinks is None else sinks.reshape(-1),
         enable_pdl=enable_pdl,
         most_sms=sm_count or 0,
+        kv_cache_sf=None if k_sf_cache is None or v_sf_cache is None else (k_sf_cache, v_sf_cache),
     )
 
 

@@ -24,7 +24,7 @@ from ..prefill.op import BatchPrefillWithPagedKVCacheWrapper
 kernel = KernelModule(__file__)
 _KERNELS = Kernels(kernel, BatchPrefillWithPagedKVCacheWrapper.kernel)
 
-_OTHER_OUT = "results of 4 bits are not here; out and out_dtype may be of 16 bits"
+_OTHER_OUT = "results of 4 bits are not here; out and out_dtype may be of 8 or 16 bits"
 _TRTLLM = Renaming(
     {
         "q": "query",
@@ -96,21 +96,25 @@ def trtllm_batch_context_with_kv_cache(
     query: (tokens, num_heads, head_dim): the queries of all requests, one after another.
     kv_cache: keys and values, (pages, 2, num_kv_heads, page_size, head_dim), or a tuple of both,
         (pages, num_kv_heads, page_size, head_dim) each; page_size stands before num_kv_heads where
-        kv_layout is "NHD". Of query's dtype, or of fp8.
+        kv_layout is "NHD". Of query's dtype, of fp8, or uint8 with head_dim / 2: two values of 4
+        bits (nvfp4) in a byte, for heads of 64, 128 and 256.
     workspace_buffer: for the list of work and partial results; 128 MiB are enough. Calls that run at
         the same time have a workspace each.
     block_tables: (batch_size, most_pages), int32: the pages of each request. Beyond those that
-        seq_lens needs, there may be anything.
+        seq_lens needs, there may be anything. (batch_size, 2, most_pages) where
+        uses_shared_paged_kv_idx is False: pages of keys, then those of values.
     seq_lens: (batch_size,), int32 or uint32: keys of each request, those of its queries included.
     max_q_len: the most queries of a request.
     cum_seq_lens_q: (batch_size + 1,), int32: where the queries of each request begin.
     bmm1_scale, bmm2_scale: factors of scores and of values, numbers or tensors of one fp32.
     window_left: keys before its own that a query sees; -1: all.
-    out: like query, of 16 bits. None allocates it, of out_dtype or else of query's dtype.
+    out: like query, of 8 or 16 bits. None allocates it, of out_dtype or else of query's dtype.
     sinks: (num_heads,), fp32: the logit of a key without a value.
     causal: whether a query sees none of the keys after its own.
     lse, return_lse: (tokens, num_heads), fp32: the base-2 logarithms of the sums of exponentials,
         of the sinks too. They are returned after out if that is asked for.
+    kv_cache_sf: of a cache of 4 bits, the scales of each 16 values, e4m3: laid out as kv_cache is,
+        with head_dim / 16. bmm1_scale and bmm2_scale are numbers then.
     max_kv_len, cum_seq_lens_kv, multi_ctas_kv_counter_buffer, use_fp16_softmax, uses_spcompress,
         backend: ignored.
     The others are FlashInfer's own, which are refused.
@@ -119,15 +123,12 @@ def trtllm_batch_context_with_kv_cache(
     check_backend(name, backend)
     refuse_others(
         name,
-        kv_cache_sf=kv_cache_sf,
         skip_softmax_threshold_scale_factor=skip_softmax_threshold_scale_factor,
-        own_tables=not uses_shared_paged_kv_idx,
     )
     if o_sf_scale is not None or o_sf_vec_size is not None or out_dtype == "nvfp4":
         raise NotImplementedError(f"{name}: {_OTHER_OUT}")
     hnd = is_hnd(name, kv_layout)
     k, v = keys_and_values(name, kv_cache, hnd)
-    check_wide(name, k)
     dtype = query.dtype if out_dtype is None else dtype_of(name, "out_dtype", out_dtype)
     if out is None:
         out = torch.empty(query.shape, dtype=dtype, device=query.device)
@@ -163,6 +164,8 @@ def trtllm_batch_context_with_kv_cache(
             lse=lse,
             sinks=one_tensor(name, "sinks", sinks),
             enable_pdl=enable_pdl,
+            kv_cache_sf=kv_cache_sf,
+            shared_tables=uses_shared_paged_kv_idx,
         )
     if return_lse:
         assert lse is not None

@@ -24,6 +24,18 @@ def table(batch: Batch, beyond: int = 2) -> torch.Tensor:
     return wide.to(batch.device)[:, :most]
 
 
+def own_tables(batch: Batch) -> tuple[tuple[torch.Tensor, torch.Tensor], torch.Tensor]:
+    """A pair whose values lie in pages of another order, with (requests, 2, most pages) of both."""
+    k, v = batch.caches()
+    shared = table(batch)
+    tables = torch.full(
+        (len(shared), 2, shared.shape[1] + 1), NO_PAGE, dtype=torch.int32, device=batch.device
+    )
+    tables[:, 0, :-1] = shared
+    tables[:, 1, :-1] = torch.where(shared == NO_PAGE, NO_PAGE, len(v) - 1 - shared)
+    return (k, v.flip(0)), tables
+
+
 def ints(values: list[int], device: str) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.int32, device=device)
 

@@ -18,7 +18,7 @@ from fictl.kernels.attention.planned_decode.op import (
 from fictl.testing import assert_close
 
 from .reference import Batch, Shape, assert_attends, lengths
-from .tables import counters_are_zero, drafts, ints, memory, packed, starts, table
+from .tables import counters_are_zero, drafts, ints, memory, own_tables, packed, starts, table
 
 BF16, E4M3 = torch.bfloat16, torch.float8_e4m3fn
 SCALE = 64**-0.5
@@ -146,6 +146,35 @@ def test_drafts_see_what_their_mask_says(
             row += 1
 
 
+@pytest.mark.parametrize("is_ragged", [False, True], ids=["uniform", "ragged"])
+def test_drafts_of_several_tiles(is_ragged: bool, random: Random, device: str) -> None:
+    """From 17 to 64 rows, for a head of keys or in all: a tile has 16. Masks are of any bits."""
+    most = random.randint(9, 64)
+    group = random.choice([n for n in (1, 2, 3, 7) if 17 <= n * most <= 64] or [1])
+    q_lens = [most, most, most]
+    if is_ragged:
+        q_lens = [most, 0, random.randint(1, most), 1, most]
+    kv_lens = [n + random.choice((0, 1, 15, 16, 130, 700)) for n in q_lens]
+    if is_ragged:
+        kv_lens[1] = random.choice((0, 40))
+    batch = Batch(q_lens, kv_lens, _shape(group), device, random.getrandbits(30))
+    masks = [torch.rand(n, n, generator=_seeded(random)) < 0.5 for n in q_lens]
+    masks = [mask | torch.eye(len(mask), dtype=torch.bool) for mask in masks]
+    bits = packed(masks, most)
+    scales = {"bmm2_scale": torch.full((1,), 0.5, device=device)}
+    found, sums = _decode(batch, mask=bits.to(device), **scales)
+    whole = [
+        torch.cat([torch.ones(drafted, length - drafted, dtype=torch.bool), mask], 1)
+        for mask, drafted, length in zip(masks, q_lens, kv_lens, strict=True)
+    ]
+    wanted, expected = batch.expected([mask.to(device) for mask in whole])
+    assert_attends((found, sums), (wanted * 0.5, expected), (q_lens, kv_lens, group))
+    window = random.choice((0, 5, most, 100))
+    found = _decode(batch, window_left=window)
+    said = (q_lens, kv_lens, group, window)
+    assert_attends(found, batch.expected(causal=True, window_left=window), said)
+
+
 def _seeded(random: Random) -> torch.Generator:
     return torch.Generator().manual_seed(random.getrandbits(30))
 
@@ -180,6 +209,13 @@ def test_a_cache_is_a_tensor_or_a_pair_or_both_in_one(device: str) -> None:
     assert torch.equal(together, apart)
     same, _ = _decode(batch, kv_cache=k.unsqueeze(1))
     assert torch.equal(same, _decode(batch, kv_cache=(k, k))[0])
+
+
+def test_values_with_pages_of_their_own(device: str) -> None:
+    batch = Batch([1, 1, 1], [70, 0, 600], _shape(), device)
+    cache, tables = own_tables(batch)
+    words = {"kv_cache": cache, "block_tables": tables, "uses_shared_paged_kv_idx": False}
+    assert_attends(_decode(batch, **words), batch.expected(causal=True))
 
 
 def test_what_is_given_is_written(device: str) -> None:
@@ -262,9 +298,9 @@ def test_the_arguments_of_cudnn_s(device: str) -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"kv_cache_sf": ()}, NotImplementedError, "'kv_cache_sf' is given; caches of 4 bits"),
+    ({"kv_cache_sf": ()}, ValueError, "'kv_cache_sf' is given, and the cache has dtype"),
     ({"skip_softmax_threshold_scale_factor": 1.0}, NotImplementedError, "softmax here is exact"),
-    ({"uses_shared_paged_kv_idx": False}, NotImplementedError, "share a page table"),
+    ({"uses_shared_paged_kv_idx": False}, ValueError, r"it is \(requests, 2, most_pages\)"),
     ({"out_dtype": "nvfp4"}, NotImplementedError, "results of 4 bits are not here"),
     ({"enable_block_sparse_attention": True}, NotImplementedError, "enable_block_sparse_attention"),
     ({"cp_world": 2}, NotImplementedError, "cp_world"),

@@ -14,9 +14,10 @@ from fictl.kernels.attention.planned_prefill.op import (
     cudnn_batch_prefill_with_kv_cache,
     trtllm_batch_context_with_kv_cache,
 )
+from fictl.testing import assert_close
 
 from .reference import Batch, Shape, assert_attends, lengths
-from .tables import ints, starts, table
+from .tables import ints, own_tables, starts, table
 
 BF16, E4M3 = torch.bfloat16, torch.float8_e4m3fn
 on_gpu = pytest.mark.needs_gpu
@@ -155,10 +156,9 @@ def test_one_request_of_cudnn_s_needs_no_offsets(device: str) -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"kv_cache_sf": ()}, NotImplementedError, "'kv_cache_sf' is given; caches of 4 bits"),
-    ({"uses_shared_paged_kv_idx": False}, NotImplementedError, "share a page table"),
+    ({"kv_cache_sf": ()}, ValueError, "'kv_cache_sf' is given, and the cache has dtype"),
+    ({"uses_shared_paged_kv_idx": False}, ValueError, r"it is \(requests, 2, most_pages\)"),
     ({"out_dtype": "nvfp4"}, NotImplementedError, "results of 4 bits are not here"),
-    ({"out_dtype": E4M3}, TypeError, "out of float8_e4m3fn; accepted: float16 or bfloat16"),
     ({"backend": "cake"}, NotImplementedError, "'backend' is 'cake'"),
     ({"batch_size": 3}, ValueError, r"'block_tables' has shape .*; by batch_size it is \(3, most"),
     ({"cum_seq_lens_q": torch.zeros(5, dtype=torch.int32)}, ValueError, "'cum_seq_lens_q' has sh"),
@@ -262,3 +262,21 @@ def test_a_graph_follows_other_lengths_and_allocates_nothing(random: Random) -> 
         at.copy_(starts(batch))
         graph.replay()
         assert_attends((out[:used], lse[:used]), batch.expected(causal=True), (q_lens, kv_lens))
+
+
+@pytest.mark.parametrize("most", [4, 40], ids=["16-rows", "64-rows"])
+def test_results_of_8_bits(most: int, device: str) -> None:
+    batch = Batch([most, 0, 3], [70, 9, 300], _shape(), device)
+    found, lse = _context(batch, out_dtype=E4M3, bmm2_scale=0.5)
+    assert found.dtype is E4M3
+    wanted, sums = batch.expected(causal=True)
+    assert_close(found, wanted * 0.5, tolerances={"float8_e4m3fn": (8.3e-2, 1.8e-2)})
+    assert_attends((torch.zeros_like(wanted), lse), (torch.zeros_like(wanted), sums))
+
+
+@pytest.mark.parametrize("most", [4, 40], ids=["16-rows", "64-rows"])
+def test_values_with_pages_of_their_own(most: int, device: str) -> None:
+    batch = Batch([most, 0, 3], [70, 9, 300], _shape(), device)
+    cache, tables = own_tables(batch)
+    found = _context(batch, kv_cache=cache, block_tables=tables, uses_shared_paged_kv_idx=False)
+    assert_attends(found, batch.expected(causal=True))

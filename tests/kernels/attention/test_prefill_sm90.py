@@ -10,14 +10,18 @@ import torch
 
 from fictl.errors import FictlError
 from fictl.jit import define_variant
+from fictl.kernels.attention._config import Config
 from fictl.kernels.attention.prefill.op import (
     BatchPrefillWithPagedKVCacheWrapper,
     BatchPrefillWithRaggedKVCacheWrapper,
 )
 from fictl.kernels.attention.single.op import single_prefill_with_kv_cache
+from fictl.testing import assert_close
 
-from .draws import HALF, Call, Variant, draw
+from .draws import BF16, E4M3, HALF, Call, Variant, draw
+from .launched import attend, shape_of
 from .reference import Batch, Shape, Sums, assert_attends, workspace
+from .work_lists import WorkList
 
 # Each is a compile of the emulated device, and a minute of nvcc.
 PAGED = (
@@ -222,3 +226,14 @@ def test_long_prompts_go_there_and_short_ones_do_not(
     single_prefill_with_kv_cache(q, k, v, causal=True)
     assert f": {cores} (" in caplog.messages[-1]
     assert why in caplog.messages[-1]
+
+
+def test_results_of_8_bits(device: str) -> None:
+    """As trtllm_batch_context_with_kv_cache has them: whole tiles, and parts that are merged."""
+    config = Config(BF16, BF16, E4M3, 64, True, 128, backend="sm90", keys=128)
+    batch = Batch((70, 0, 3), (130, 9, 300), shape_of(config, 2, page_size=16), device)
+    for cuts in ((), (64,)):
+        out, lse = attend(config, WorkList(batch, config.rows, cuts, causal=True))
+        wanted, sums = batch.expected(causal=True)
+        assert_close(out, wanted, tolerances={"float8_e4m3fn": (8.3e-2, 1.8e-2)})
+        assert_attends((torch.zeros_like(wanted), lse), (torch.zeros_like(wanted), sums))

@@ -58,4 +58,24 @@ struct PagedKeys {
   __device__ const T* value(At at, int head) const { return v.row(at, head); }
 };
 
+// The same where values have pages of their own, whose indices are `apart` entries after the keys'.
+template <typename T>
+struct OwnPagedKeys : PagedKeys<T> {
+  int64_t apart = 0;
+
+  struct At {
+    device::PageSlot key;
+    int64_t value_page;
+  };
+  __device__ At find(int start, int position) const {
+    const device::Divisor::Result at = this->page_size.divide(position);
+    const int64_t entry = int64_t{start} + at.quotient;
+    return {{this->pages[entry], at.remainder}, this->pages[entry + apart]};
+  }
+  __device__ const T* key(At at, int head) const { return this->k.row(at.key, head); }
+  __device__ const T* value(At at, int head) const {
+    return this->v.row({at.value_page, at.key.slot}, head);
+  }
+};
+
 }  // namespace fictl::attention

@@ -82,8 +82,8 @@ struct PrefillShape : HeadShape<Config, device::kMmaK> {
   static constexpr int kTurnsBytes =
       Config::kRope ? Head::kDim / 2 * static_cast<int>(sizeof(double)) : 0;
 
-  // Outputs have as many bits as queries. In the end they lie where the queries were, and beyond
-  // where a head has more values.
+  // Outputs have as many bits as queries, or 8. In the end they lie where the queries were, and
+  // beyond where a head has more values.
   static constexpr int kOutBytes = kRows * Head::kValueColumns * static_cast<int>(sizeof(Q));
   static constexpr int kQueryRoom = kQueryBytes > kOutBytes ? kQueryBytes : kOutBytes;
   static constexpr int kSharedBytes =
@@ -104,6 +104,7 @@ class PrefillWarp {
   using Q = typename Shape::Q;
   using Operands = Tile<Q, Shape::kColumns>;
   using ValueOperands = Tile<Q, Shape::kValueColumns>;
+  using Outputs = Tile<typename Config::O, Shape::kValueColumns>;
 
   static constexpr int kSixteens = Shape::kWarpRows / 16;
 
@@ -145,7 +146,7 @@ class PrefillWarp {
   }
 
   // `staging` is where the block's queries were, which nobody reads any more.
-  __device__ void store(ValueOperands staging) {
+  __device__ void store(Outputs staging) {
 #pragma unroll
     for (int m = 0; m < kSixteens; ++m) {
 #pragma unroll
@@ -363,7 +364,7 @@ class PrefillWarp {
   }
 
   // A lane's share of a row, to the partial results or in shared memory.
-  __device__ void store_row(int m, int half, ValueOperands staging) {
+  __device__ void store_row(int m, int half, Outputs staging) {
     const device::SoftmaxState state{most_[m][half], weights_[m][half * 2]};
     const int row = this->row(m, half);
     Place at = place(row);
@@ -386,7 +387,9 @@ class PrefillWarp {
     const RowEnd end = end_row(problem_, state, at.head);
     if (first_lane) store_lse(problem_, item_.q_start + at.query, at.head, end.lse);
     using O = typename Config::O;
-    static_assert(sizeof(O) == sizeof(Q), "outputs are staged where the queries were");
+    static_assert(sizeof(O) <= sizeof(Q), "outputs are staged where the queries were");
+    constexpr int kOfChunk = Outputs::kElementsPerChunk;
+    static_assert(Shape::kValues % kOfChunk == 0, "rows are copied in whole chunks");
 #pragma unroll
     for (int d = 0; d < Shape::kValues / 8; ++d) {
       const auto& sums = sums_[m][d];
@@ -397,14 +400,14 @@ class PrefillWarp {
           values[i] = problem_.variant.output(values[i], at, first_value_ + d * 8 + column + i);
         }
       }
-      *reinterpret_cast<uint32_t*>(staging.chunk(row, d) + column) =
-          device::packed<O>(values[0], values[1]);
+      O* to = staging.chunk(row, d * 8 / kOfChunk) + d * 8 % kOfChunk + column;
+      *reinterpret_cast<device::Vec<O, 2>*>(to) = device::from_float<O>(values);
     }
   }
 
   // The warp's rows, whole chunks at a time.
-  __device__ void copy_out(ValueOperands staging) const {
-    constexpr int kOfChunk = ValueOperands::kElementsPerChunk;
+  __device__ void copy_out(Outputs staging) const {
+    constexpr int kOfChunk = Outputs::kElementsPerChunk;
     constexpr int kChunks = Shape::kValues / kOfChunk;
     __syncwarp();
 #pragma unroll 4

@@ -39,7 +39,9 @@ __device__ void store_part(const Problem<Config>& problem, const Work& work, int
 template <typename Tile, typename Config>
 class TileStore {
   static constexpr int kSums = Tile::kValueDim / 2;
-  static constexpr int kChunks = Tile::kValueDim / 8;  // of 16 bytes, a row
+  static constexpr bool kNarrow = sizeof(typename Config::O) == 1;
+  static constexpr int kOfChunk = kNarrow ? 16 : 8;           // elements of 16 bytes
+  static constexpr int kChunks = Tile::kValueDim / kOfChunk;  // of a row
   static constexpr int kWarpRows = 16;
 
  public:
@@ -111,6 +113,10 @@ class TileStore {
   // / 8.
   __device__ __forceinline__ void stage(const float (&sums)[kSums]) const {
     using O = typename Config::O;
+    if constexpr (kNarrow) {
+      stage_narrow(sums);
+      return;
+    }
     if constexpr (Tile::kFp8) {
       stage_fours(sums);
       return;
@@ -142,13 +148,39 @@ class TileStore {
     }
   }
 
+  // The same of outputs of 8 bits, for which there is no stmatrix: two neighbours a thread, or
+  // four.
+  __device__ __forceinline__ void stage_narrow(const float (&sums)[kSums]) const {
+    using O = typename Config::O;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = 8 * half + lane_ / 4;
+      if constexpr (Tile::kFp8) {
+#pragma unroll
+        for (int pair = 0; pair < kSums / 8; ++pair) {
+          const float4 four = device::sums_of_four(sums, pair, half);
+          const float values[4] = {four.x, four.y, four.z, four.w};
+          auto* to = reinterpret_cast<device::Vec<O, 4>*>(chunk(row, pair) + lane_ % 4 * 4);
+          *to = device::from_float<O>(values);
+        }
+      } else {
+#pragma unroll
+        for (int j = 0; j < kSums / 4; ++j) {
+          const float values[2] = {sums[4 * j + 2 * half], sums[4 * j + 2 * half + 1]};
+          auto* to = chunk(row, j / 2) + j % 2 * 8 + lane_ % 4 * 2;
+          *reinterpret_cast<device::Vec<O, 2>*>(to) = device::from_float<O>(values);
+        }
+      }
+    }
+  }
+
   __device__ __forceinline__ void copy() const {
 #pragma unroll 4
     for (int i = lane_; i < kWarpRows * kChunks; i += 32) {
       const int row = first_row_ + i / kChunks;
       if (row >= end_row_) break;
       const Row at = row_of(problem_, work_.item.row + row, work_.kv_head);
-      auto* to = problem_.out.row(work_.item.q_start + at.query, at.head) + i % kChunks * 8;
+      auto* to = problem_.out.row(work_.item.q_start + at.query, at.head) + i % kChunks * kOfChunk;
       *reinterpret_cast<uint4*>(to) =
           *reinterpret_cast<const uint4*>(chunk(i / kChunks, i % kChunks));
     }

@@ -72,7 +72,8 @@ template <typename Config_>
 struct Tile {
   using Config = Config_;
   using Q = typename Config::Q;
-  static_assert(sizeof(typename Config::O) == 2, "outputs are of 16 bits");
+  static_assert(sizeof(typename Config::O) <= 2,
+                "outputs are of 16 bits, or of 8 in half the room");
 
   // Queries, keys and values of 8 bits: values are transposed on their way to their stage, for
   // which a warpgroup copies them to staging buffers.
