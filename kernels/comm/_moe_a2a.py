@@ -67,7 +67,8 @@ def moe_a2a_dispatch(
     rows = _rows(name, input_payloads, tokens)
     begins, end = info.received(rows, most)
     room.require(name, end, PURPOSE)
-    send(token_selected_experts, input_payloads, room, begins, most, num_experts, enable_pdl)
+    places = [*begins, end]
+    send(token_selected_experts, input_payloads, room, places, most, num_experts, enable_pdl)
     received = [
         room.data[begin : begin + room.size * most * row]
         .view(payload.dtype)

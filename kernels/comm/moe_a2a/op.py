@@ -46,7 +46,7 @@ def moe_round_trip(
     needed = aux_bytes(size, most) + 2 * padded(size * input.nbytes)
     room = shared_workspace(needed, input.device, purpose=PURPOSE)
     rows = [input.contiguous()]
-    send(token_selected_experts, rows, room, [begin], most, num_experts, enable_pdl)
+    send(token_selected_experts, rows, room, [begin, end], most, num_experts, enable_pdl)
     received = room.data[begin : begin + size * input.nbytes].view(input.dtype)
     if out is None:
         out = torch.empty(input.shape, dtype=input.dtype, device=input.device)
@@ -63,7 +63,10 @@ def send(
     num_experts: int,
     enable_pdl: bool | None,
 ) -> None:
-    """Send each token's payloads to the ranks of its experts, where each payload has its place."""
+    """Send each token's payloads to the ranks of its experts, where each payload has its place.
+
+    begins: of each payload's place, and the end of the last.
+    """
     kernel.moe_a2a_dispatch(
         token_selected_experts,
         workspace.memory,
