@@ -101,6 +101,12 @@ def test_dtypes_and_dims(
     assert_close(found, wanted, tolerances=WITH_8_BITS)
 
 
+def test_heads_that_two_blocks_share_out(device: str) -> None:
+    """Each has a half of the values. The sums of weights, which one writes, are for both merges."""
+    batch = Batch([1, 2], [900, 40], Shape(512, 2, 1, page_size=16, layout="HND"), device)
+    assert_attends(_decode(batch), batch.expected(causal=True))
+
+
 @on_gpu
 def test_queries_of_8_bits_give_results_of_8_bits(device: str) -> None:
     batch = Batch([1, 1], [40, 3], _shape(4, dtype=E4M3), device)
