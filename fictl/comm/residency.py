@@ -37,4 +37,5 @@ def ranks_of_a_gpu(gpus: Iterable[Mapping[str, Any]]) -> int:
 def blocks_of_each(gpus: Iterable[Mapping[str, Any]]) -> int:
     """Return how many blocks each rank may launch, one for each SM that it has for itself."""
     every = list(gpus)
-    return max(min(gpu["multiprocessors"] for gpu in every) // ranks_of_a_gpu(every), 1)
+    fewest: int = min(gpu["multiprocessors"] for gpu in every)
+    return max(fewest // ranks_of_a_gpu(every), 1)

@@ -305,6 +305,13 @@ def test_it_is_refused_in_words(
         _decode(Batch([1, 1], [9, 3], _shape(), device), **moved)
 
 
+@pytest.mark.parametrize(("offset", "message"), [(4, "'workspace_buffer' .* 16 b"), (2, "4 bytes")])
+def test_a_workspace_that_is_not_aligned(offset: int, message: str, device: str) -> None:
+    memory_of = torch.zeros(9 << 20, dtype=torch.uint8, device=device)[offset:]
+    with pytest.raises(ValueError, match=message):
+        _decode(Batch([1, 1], [9, 3], _shape(), device), memory_of)
+
+
 @on_gpu
 def test_a_graph_follows_other_lengths_and_allocates_nothing(random: Random) -> None:
     requests, pages = 6, 400
