@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,27 @@ _EQUAL = {
     "bytes": "of bytes",
     "fill": "filled with",
     "purpose": "for",
+    # Whether kernels have clusters decides how rows are spread over blocks.
+    "capability": "for GPUs of compute capability",
 }
 
 
-def announced(*, device: str, bytes: int, fill: int, purpose: str, handle: Any) -> dict[str, Any]:
+def announced(
+    *,
+    device: str,
+    bytes: int,
+    fill: int,
+    purpose: str,
+    gpu: Mapping[str, Any],
+    handle: Any,
+) -> dict[str, Any]:
     return {
         "host": _host(),
         "device": device,
         "bytes": bytes,
         "fill": fill,
         "purpose": purpose,
+        **gpu,
         "handle": handle,
     }
 

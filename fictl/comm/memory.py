@@ -22,6 +22,7 @@ from fictl.errors import SetupError
 
 _SHARED = Path("/dev/shm")  # noqa: S108  # memory that processes share; files are made exclusively
 _PREFIX = "fictl-comm-"
+_GRANULE = 2 << 20  # bytes that the CUDA driver shares out
 
 
 class RankMemory(Protocol):
@@ -80,21 +81,26 @@ class LocalMemory:
 
 
 class IpcMemory:
-    """GPU memory of a process of its own, opened by CUDA IPC."""
+    """GPU memory of a process of its own, opened by CUDA IPC.
+
+    Of whole granules: the driver cuts smaller allocations from a block that they share, and peers
+    would map all of it.
+    """
 
     def __init__(self, size: int, device: torch.device) -> None:
-        torch.zeros(1, device=device)  # Why: the driver needs torch's context to be current.
-        with torch.cuda.device(device):
-            self._address = driver.allocate(size)
+        self._device = device
+        with _context_of(device):
+            self._address = driver.allocate(-(-size // _GRANULE) * _GRANULE)
         self.own = self.seen = torch.as_tensor(_Span(self._address, size), device=device)
         self._opened: list[int] = []
 
     def handle(self) -> str:
-        return base64.b64encode(driver.export_handle(self._address)).decode()
+        with _context_of(self._device):
+            return base64.b64encode(driver.export_handle(self._address)).decode()
 
     def open(self, handles: Sequence[str], rank: int) -> list[int]:
         addresses = []
-        with torch.cuda.device(self.own.device):
+        with _context_of(self._device):
             for other, handle in enumerate(handles):
                 if other == rank:
                     addresses.append(self._address)
@@ -106,12 +112,26 @@ class IpcMemory:
     def opened_by_all(self) -> None: ...
 
     def close(self) -> None:
-        while self._opened:
-            driver.close_handle(self._opened.pop())
+        with _context_of(self._device):
+            while self._opened:
+                driver.close_handle(self._opened.pop())
 
     def free(self) -> None:
         self.own = self.seen = self.own.new_empty(0)
-        driver.free(self._address)
+        with _context_of(self._device):
+            driver.free(self._address)
+
+
+@contextmanager
+def _context_of(device: torch.device) -> Iterator[None]:
+    """Make torch's context on the device the driver's current one, in any thread.
+
+    The device alone is not enough: where it is current already, nothing binds a thread to it that
+    has made no call of the CUDA runtime yet.
+    """
+    with torch.cuda.device(device):
+        torch.cuda.current_stream(device).query()
+        yield
 
 
 class _Span:

@@ -14,6 +14,9 @@ from fictl.errors import UsageError
 _LEAST_BYTES = 1 << 20
 # (device, purpose) -> the default group, and its workspace.
 _shared: dict[tuple[torch.device, str], tuple[Any, Workspace]] = {}
+# Outgrown ones. Why they stay: graphs that were captured with them are replayed, on some ranks or
+# on all. Each is at most half as large as the next, so that all of them are less than the last.
+_outgrown: list[Workspace] = []
 
 
 def shared_workspace(
@@ -23,6 +26,7 @@ def shared_workspace(
     rank.
 
     All ranks come here together when it is made, or has to grow: `bytes` is equal on all of them.
+    Graphs that were captured before it grew go on with the one that they have.
     """
     key, group = (device, purpose), _default_group()
     known, workspace = _shared.get(key, (None, None))
@@ -34,7 +38,7 @@ def shared_workspace(
             "call the op once before, or pass workspace=",
         )
     if workspace is not None and known is group:
-        workspace.destroy()
+        _outgrown.append(workspace)
     room = max(_LEAST_BYTES, 1 << (bytes - 1).bit_length())
     workspace = Workspace(
         Group.local(1)[0] if group is None else Group.of(group),

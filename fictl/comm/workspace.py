@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -12,9 +13,11 @@ import torch
 
 from fictl import settings
 from fictl.comm.announced import announced, difference
+from fictl.comm.exchange import RankMissing
 from fictl.comm.group import MOST_RANKS, Group
 from fictl.comm.late import Late
 from fictl.comm.memory import RankMemory, memory_of
+from fictl.comm.residency import blocks_of_each, gpu_of, ranks_of_a_gpu
 from fictl.errors import FictlError, InvalidValue, SetupError, UsageError
 
 # Mirrors kernels/include/fictl/comm/peers.cuh and kernels/binding/peers.h.
@@ -23,7 +26,6 @@ _MAGIC = 0x666963746C31
 _BLOCKS = 4  # words of the table
 _FIRST = 8
 _TABLE_WORDS = _FIRST + MOST_RANKS
-_MOST_BLOCKS = 256
 _ALIGNMENT = 256
 MOST_BYTES = 1 << 40
 
@@ -36,7 +38,8 @@ class Workspace:
     """Memory that the ranks of `group` share. All of them make it together, and destroy it together.
 
     One op call at a time uses it: calls of one stream, or ordered by events. Calls that may run at
-    the same time need two workspaces.
+    the same time need two workspaces, and begin in one order on all ranks: a kernel that waits for
+    its peers may fill its GPU, so that the other has no room there.
 
     group: a Group, or what Group.of() takes.
     bytes: room for data on each rank.
@@ -64,6 +67,8 @@ class Workspace:
         self._memory: RankMemory | None = None
         self._table: torch.Tensor | None = None
         self._why_not = ""
+        # Ranks of the GPU that has most of them: known when the table is.
+        self._ranks_of_a_gpu = 1
         self._late = _late(self.group, self.device)
         self._make()
         _watch_forks()
@@ -73,6 +78,11 @@ class Workspace:
     def table(self) -> torch.Tensor:
         """Return the argument `host_peers` of kernels: rank, size, and the address of each rank."""
         return self._connect() if self._table is None else self._table
+
+    @property
+    def shares_gpu(self) -> bool:
+        """Tell whether ranks share a GPU, where a kernel that waits must leave room for its peers."""
+        return self.table is not None and self._ranks_of_a_gpu > 1
 
     @property
     def memory(self) -> torch.Tensor:
@@ -137,10 +147,12 @@ class Workspace:
         self._memory = memory = memory_of(self.group, HEADER_BYTES + self.bytes, self.device)
         self._announcements = self.group.offer(
             announced(
-                device=self.device.type,
+                # In one process, plain pointers are of one GPU.
+                device=str(self.device) if self.group.is_local else self.device.type,
                 bytes=self.bytes,
                 fill=self.fill,
                 purpose=self.purpose,
+                gpu=gpu_of(self.device),
                 handle=memory.handle(),
             )
         )
@@ -152,17 +164,23 @@ class Workspace:
     def _connect(self) -> torch.Tensor:
         """Open the memory of all ranks; among those of one process, at the first use."""
         memory = self._alive()
+        every: Sequence[dict[str, Any]] = ()
         try:
-            addresses = self._agreed(memory, self._announcements())
-        except FictlError:
+            every = self._announcements()
+            addresses = self._agreed(memory, every)
+        except FictlError as error:
             if self.group.is_local:
                 raise
             self._memory, self._why_not = None, "it was not made on all ranks"
             memory.close()
+            with suppress(RankMissing):
+                if not isinstance(error, RankMissing):
+                    self.group.barrier()  # No rank has the memory of another open.
             memory.free()
             raise
         memory.opened_by_all()
-        self._table = self._filled(addresses)
+        self._ranks_of_a_gpu = ranks_of_a_gpu(every)
+        self._table = self._filled(addresses, blocks_of_each(every))
         return self._table
 
     def _agreed(self, memory: RankMemory, every: Sequence[dict[str, Any]]) -> list[int]:
@@ -192,9 +210,8 @@ class Workspace:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
-    def _filled(self, addresses: Sequence[int]) -> torch.Tensor:
+    def _filled(self, addresses: Sequence[int], blocks: int) -> torch.Tensor:
         late = (0, 0) if self._late is None else (self._late.patience_ns, self._late.address)
-        blocks = _most_blocks(self.group, self.device)
         head = [_MAGIC, self.rank, self.size, self.bytes, blocks, *late]
         table = torch.zeros(_TABLE_WORDS, dtype=torch.int64)
         table[: len(head)] = torch.tensor(head)
@@ -235,14 +252,6 @@ def _late(group: Group, device: torch.device) -> Late | None:
     late = Late(group, seconds)
     late.start()
     return late
-
-
-def _most_blocks(group: Group, device: torch.device) -> int:
-    """Return how many blocks of a waiting kernel a rank may launch: all must be resident."""
-    if device.type != "cuda":
-        return _MOST_BLOCKS
-    count = int(torch.cuda.get_device_properties(device).multi_processor_count)
-    return count // group.size if group.is_local else count
 
 
 def device_of_kernels(device: torch.device | str | None = None) -> torch.device:

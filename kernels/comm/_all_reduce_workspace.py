@@ -171,7 +171,8 @@ def default_workspace(nbytes: int, device: torch.device) -> AllReduceWorkspace:
         most = max(most, known.bytes)
     total = _sizes(ranks, most, _limits(ranks, ranks == 1)).total
     shared = shared_workspace(total, device, purpose=_PURPOSE, fill=_SENTINEL)
-    if known is None or known.shared is not shared:
+    # Of one rank, which receives nothing, the same memory has room for more.
+    if known is None or known.shared is not shared or known.bytes < most:
         known = _default[device] = _SharedAllReduceWorkspace(shared, most)
     return known
 

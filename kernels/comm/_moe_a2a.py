@@ -71,8 +71,8 @@ def moe_a2a_dispatch(
     rows = _rows(name, input_payloads, tokens)
     begins, end = info.received(rows, most)
     room.require(name, end, PURPOSE)
-    experts = token_selected_experts
-    send(experts, input_payloads, room, begins, most, num_experts, active, enable_pdl)
+    places, experts = [*begins, end], token_selected_experts
+    send(experts, input_payloads, room, places, most, num_experts, active, enable_pdl)
     received = [
         room.data[begin : begin + room.size * most * row]
         .view(payload.dtype)

@@ -15,6 +15,7 @@ from fictl.comm import workspace as layout
 from fictl.comm.exchange import RankMissing
 from fictl.comm.late import LateWait
 from fictl.comm.memory import IpcMemory, SharedMemory
+from fictl.comm.residency import MOST_BLOCKS
 from fictl.errors import FictlError
 from fictl.paths import data_root
 
@@ -51,6 +52,14 @@ def test_ranks_must_agree() -> None:
     for workspace in (first, second):
         with pytest.raises(FictlError, match="rank 1 makes a workspace of bytes 512, rank 0"):
             workspace.table  # noqa: B018
+
+
+def test_ranks_of_one_process_share_one_device() -> None:
+    """Their pointers are plain ones, which another GPU has no access to."""
+    one, two = Group.local(2)
+    first, _ = Workspace(one, 256, device="cpu"), Workspace(two, 256, device="cpu:0")
+    with pytest.raises(FictlError, match="rank 1 makes a workspace on device 'cpu:0', rank 0"):
+        first.table  # noqa: B018
 
 
 def test_memory_stays_until_every_rank_has_destroyed_its_own() -> None:
@@ -93,9 +102,15 @@ def test_the_shared_one_grows() -> None:
     first = shared_workspace(100, device)
     assert shared_workspace(1 << 20, device) is first
     assert shared_workspace((1 << 20) + 1, device).bytes == 1 << 21
-    with pytest.raises(FictlError, match="it was destroyed"):
-        first.table  # noqa: B018
     assert shared_workspace(8, device, purpose="other").purpose == "other"
+
+
+def test_an_outgrown_one_stays_for_graphs_that_were_captured_with_it() -> None:
+    device = torch.device("cpu")
+    first = shared_workspace(100, device, purpose="captured")
+    address = first.memory.data_ptr()
+    assert shared_workspace(1 << 21, device, purpose="captured") is not first
+    assert first.table[8] == first.memory.data_ptr() == address
 
 
 @pytest.mark.parametrize("name", ["", "../etc/passwd", "/etc/passwd", "fictl-comm-../../x", "x"])
@@ -118,9 +133,9 @@ def test_a_file_of_another_size() -> None:
 @pytest.mark.parametrize("handle", ["", "%", base64.b64encode(b"short").decode(), None])
 def test_a_handle_that_is_none(handle: str, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = object.__new__(IpcMemory)
-    memory.own, memory._opened, memory._address = torch.empty(0), [], 0
+    memory._device, memory._opened, memory._address = torch.device("cuda", 0), [], 0
     guard: Callable[[object], object] = lambda device: torch.no_grad()  # noqa: E731
-    monkeypatch.setattr(torch.cuda, "device", guard)
+    monkeypatch.setattr("fictl.comm.memory._context_of", guard)
     with pytest.raises(FictlError, match="CUDA IPC handle"):
         memory.open([handle, ""], 1)
 
@@ -132,7 +147,7 @@ def test_both_sides_have_one_layout() -> None:
     numbers = dict(re.findall(r"constexpr \w+ (k\w+) = (\w+);", peers + binding))
     assert int(numbers["kHeaderBytes"]) == layout.HEADER_BYTES
     assert int(numbers["kMostRanks"]) == layout.MOST_RANKS
-    assert int(numbers["kMostBlocks"]) == layout._MOST_BLOCKS
+    assert int(numbers["kMostBlocks"]) == MOST_BLOCKS
     assert int(numbers["kPeersMagic"], 16) == layout._MAGIC
     assert int(numbers["kPeersFirst"]) == layout._FIRST
     late = re.search(r"struct Late \{(.*?)\};", peers, re.DOTALL)

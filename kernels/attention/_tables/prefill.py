@@ -27,6 +27,7 @@ from .scales import Scales
 
 _ITEM, _MERGE = 12, 8  # numbers of int32, as work.cuh has them
 _ALIGNED = 128
+_MOST_COUNTED = (1 << 31) - (1 << 20)
 
 
 class Starts(NamedTuple):
@@ -205,6 +206,11 @@ def _place(
     pitch = tables.stride(0) if len(tables) > 1 else 0
     # Rows of a wider table, as one list from the first entry to the last; of values, another.
     reach = (len(tables) - 1) * pitch + tables.shape[1] if tables.numel() else 0
+    if max(reach, tables.shape[1] * slots) > _MOST_COUNTED:
+        raise ValueError(
+            f"{op}: argument 'block_tables' has shape {tuple(tables.shape)} and strides "
+            f"{tables.stride()} for pages of {slots}; an int32 does not count that"
+        )
     if not shared:
         pages = tables.as_strided((2, reach), (apart, 1))
     else:

@@ -96,6 +96,7 @@ void attend_planned(std::string op, View out, tvm::ffi::Optional<View> lse, View
     }
   }
   fictl::check_contiguous(name, "semaphores", counters);
+  fictl::check_aligned(name, "semaphores", counters, sizeof(int32_t));
   fictl::check_contiguous(name, "workspace_buffer", workspace_parts);
   fictl::check_aligned(name, "workspace_buffer", workspace_parts, 16);
   const fictl::PlannedCall arguments{

@@ -120,7 +120,7 @@ int64_t most_items(const Problem<Config>& problem, const Requests& requests) {
 int place_parts(const Launch& launch, const PlannedCall& call, int most, Problem<Config>* problem) {
   constexpr int64_t kSums = int64_t{DecodeTile::kRows} * (kValueDimOf<Config> + 1) * sizeof(float);
   const int64_t of_part = problem->kv_heads * kSums;
-  const int64_t of_counter = int64_t{problem->kv_heads} * DecodeTile::kParts * sizeof(int32_t);
+  const int64_t of_counter = int64_t{problem->kv_heads} * sizeof(int32_t);
   const int64_t left = bytes_of(call.parts) - call.reserved;
   const int64_t counted = call.reserved > 0 ? call.reserved : bytes_of(call.counters);
   const int64_t room = std::min(

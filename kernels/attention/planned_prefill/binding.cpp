@@ -24,6 +24,7 @@ void list_work(std::string op, View workspace_items, View workspace_merges,
                int64_t window_left, bool causal, bool enable_pdl) {
   const char* name = op.c_str();
   fictl::check_device(name, "workspace_buffer", workspace_items);
+  fictl::check_aligned(name, "workspace_buffer", workspace_items, 16);
   // Starts come with an end, but where lengths say where the last one ends.
   const bool has_lens[] = {true, true, q_lens.has_value(), kv_lens.has_value()};
   int at = 0;

@@ -232,7 +232,8 @@ def _fused(
         workspace.sizes.flags,
         protocol,
         two_shot,
-        triggers_early,
+        # Where ranks share a GPU, what started early could take the room of a peer that this waits for.
+        triggers_early and not workspace.shared.shares_gpu,
         enable_pdl is None or enable_pdl,
     )
     return out, residual_out

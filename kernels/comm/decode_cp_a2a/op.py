@@ -140,9 +140,11 @@ def _check_sizes(op: str, values: torch.Tensor, stats: torch.Tensor, even: bool 
 def _workspace(
     op: str, given: Any, rank: int | None, size: int | None, x: torch.Tensor
 ) -> Workspace:
-    return as_workspace(
+    room = as_workspace(
         op, shared_workspace(ROOM, x.device) if given is None else given, rank, size
     )
+    room.require(op, 0)
+    return room
 
 
 def _like(x: torch.Tensor) -> torch.Tensor:

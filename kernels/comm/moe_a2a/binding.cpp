@@ -17,7 +17,8 @@ using fictl::View;
 using tvm::ffi::Array;
 using tvm::ffi::Optional;
 
-// op.py has checked shapes and the room of the workspace. Why single payloads: torch.compile knows
+// op.py has checked shapes and the room of the workspace. `received`: where each payload goes, and
+// the end of the last one. Why single payloads: torch.compile knows
 // no lists of tensors that are written behind its back.
 void moe_a2a_dispatch(View token_selected_experts, View workspace, Optional<View> payload_0,
                       Optional<View> payload_1, Optional<View> payload_2, Optional<View> payload_3,

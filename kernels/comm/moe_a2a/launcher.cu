@@ -31,6 +31,8 @@ void moe_a2a_dispatch(const Launch& launch, View experts, const std::vector<View
     dispatch.payloads[n] = {payloads[n].data<const uint8_t>(), row_bytes(payloads[n], tokens),
                             received[n]};
   }
+  dispatch.begin = received.front();
+  dispatch.end = received.back();
   const MoeShape shape{static_cast<int>(tokens), static_cast<int>(most),
                        static_cast<unsigned>(active)};
   CUDA_CHECK(launch, DispatchMoe(peers, shape, dispatch, launch.stream, launch.pdl && enable_pdl));

@@ -46,8 +46,8 @@ def moe_round_trip(
     needed = aux_bytes(size, most) + 2 * padded(size * input.nbytes)
     room = shared_workspace(needed, input.device, purpose=PURPOSE)
     rows = [input.contiguous()]
-    everyone = all_ranks(size)
-    send(token_selected_experts, rows, room, [begin], most, num_experts, everyone, enable_pdl)
+    places, everyone = [begin, end], all_ranks(size)
+    send(token_selected_experts, rows, room, places, most, num_experts, everyone, enable_pdl)
     received = room.data[begin : begin + size * input.nbytes].view(input.dtype)
     if out is None:
         out = torch.empty(input.shape, dtype=input.dtype, device=input.device)
@@ -67,6 +67,7 @@ def send(
 ) -> None:
     """Send each token's payloads to the ranks of its experts, where each payload has its place.
 
+    begins: of each payload's place, and the end of the last.
     active: bits of the ranks that take part.
     """
     kernel.moe_a2a_dispatch(

@@ -101,6 +101,12 @@ def test_dtypes_and_dims(
     assert_close(found, wanted, tolerances=WITH_8_BITS)
 
 
+def test_heads_that_two_blocks_share_out(device: str) -> None:
+    """Each has a half of the values. The sums of weights, which one writes, are for both merges."""
+    batch = Batch([1, 2], [900, 40], Shape(512, 2, 1, page_size=16, layout="HND"), device)
+    assert_attends(_decode(batch), batch.expected(causal=True))
+
+
 @on_gpu
 def test_queries_of_8_bits_give_results_of_8_bits(device: str) -> None:
     batch = Batch([1, 1], [40, 3], _shape(4, dtype=E4M3), device)
@@ -333,6 +339,13 @@ def test_it_is_refused_in_words(
     moved = {n: x.to(device) if torch.is_tensor(x) else x for n, x in options.items()}
     with pytest.raises(kind, match=message):
         _decode(Batch([1, 1], [9, 3], _shape(), device), **moved)
+
+
+@pytest.mark.parametrize(("offset", "message"), [(4, "'workspace_buffer' .* 16 b"), (2, "4 bytes")])
+def test_a_workspace_that_is_not_aligned(offset: int, message: str, device: str) -> None:
+    memory_of = torch.zeros(9 << 20, dtype=torch.uint8, device=device)[offset:]
+    with pytest.raises(ValueError, match=message):
+        _decode(Batch([1, 1], [9, 3], _shape(), device), memory_of)
 
 
 @on_gpu

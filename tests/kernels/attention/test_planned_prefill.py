@@ -181,6 +181,20 @@ def test_it_is_refused_in_words(
         _context(Batch([5, 1], [9, 3], _shape(), device), **moved)
 
 
+def test_a_workspace_whose_list_would_not_be_aligned(device: str) -> None:
+    """An item of the list is loaded at once: a GPU would end with a fault that none recovers from."""
+    batch = Batch([5, 1], [9, 3], _shape(), device)
+    with pytest.raises(ValueError, match="'workspace_buffer' is not aligned to 16 bytes"):
+        _context(batch, workspace=_memory(device)[4:])
+
+
+def test_more_pages_than_an_int32_counts(device: str) -> None:
+    batch = Batch([5, 1], [9, 3], _shape(), device)
+    wide = torch.empty(2, 1 << 28, dtype=torch.int32, device="meta")
+    with pytest.raises(ValueError, match="'block_tables' has shape .*; an int32 does not count"):
+        _context(batch, block_tables=wide)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

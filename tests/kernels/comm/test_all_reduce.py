@@ -98,6 +98,13 @@ def test_a_single_rank_needs_no_workspace(device: str) -> None:
     assert all_reduce(x[:0]).shape == (0,)
 
 
+def test_a_single_rank_whose_inputs_grow(device: str) -> None:
+    """Of one rank all sizes fit in one memory, which says nothing of what the first call asked."""
+    for nbytes in (8, 9 << 20):
+        x = torch.ones(nbytes // 4, device=device)
+        assert torch.equal(all_reduce(x), x)
+
+
 def test_the_way_follows_from_bytes_and_ranks() -> None:
     four = crossovers("nvlink", 4)
     assert four.chosen(4096) == LAMPORT

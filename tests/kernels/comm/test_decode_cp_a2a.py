@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from fictl.comm import Group, Workspace
 from fictl.kernels.comm._decode_cp_workspace import (
     decode_cp_a2a_allocate_mnnvl_workspace,
     decode_cp_a2a_init_workspace,
@@ -127,6 +128,14 @@ def test_what_is_refused(change: dict, message: str, world, device: str) -> None
     given["softmax_stats"] = torch.zeros(given["softmax_stats"], device=device)
     with pytest.raises(ValueError, match=message):
         decode_cp_a2a_alltoall(**given, workspace=world(1).workspaces[0])
+
+
+def test_a_workspace_of_another_op(device: str) -> None:
+    """Tokens of an exchange among experts lie there until they are combined."""
+    other = Workspace(Group.local(1)[0], 1 << 16, purpose="moe_a2a", device=device)
+    values = torch.zeros(3, 1, 8, device=device).half()
+    with pytest.raises(ValueError, match="'workspace' is for moe_a2a, not for any copy"):
+        decode_cp_a2a_lse_reduce(values, torch.zeros(3, 1, device=device), other)
 
 
 def test_workspaces_that_are_none(world, device: str) -> None:

@@ -90,6 +90,23 @@ def test_tokens_and_the_sums_of_their_replies(counts: list[int], device: str) ->
             assert torch.equal(out, total.half())
 
 
+@pytest.mark.parametrize("counts", [[2, 2], [2, 0, 1, 2]])
+def test_more_tokens_than_in_the_call_before(counts: list[int], device: str) -> None:
+    """A rank that is ahead writes where a slower one still reads the replies of the call before."""
+    few, many = Ranks(counts, device), Ranks([MOST] * len(counts), device)
+
+    def steps(rank: int) -> torch.Tensor:
+        exchange = few.exchanges[rank]
+        (rows,) = exchange.dispatch(few.experts[rank], [few.tokens[rank]], 2)
+        out = exchange.combine(rows, 2)
+        exchange.dispatch(many.experts[rank], [many.tokens[rank]], MOST)
+        return out
+
+    for source, out in enumerate(run_ranks([lambda r=r: steps(r) for r in range(few.size)])):
+        ranks = sum(few.is_for(source, rank).int() for rank in range(few.size))
+        assert torch.equal(out, few.tokens[source] * ranks.unsqueeze(1))
+
+
 def test_several_payloads_of_any_bytes(device: str) -> None:
     ranks = Ranks([3, 6], device)
     odd = [torch.randint(0, 255, (len(x), 7), device=device).byte() for x in ranks.tokens]

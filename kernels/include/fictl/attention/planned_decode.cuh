@@ -24,7 +24,7 @@ struct DecodeBatch {
   Requests requests;
   Sharing sharing;
   int blocks;         // for each head of the keys: sharing.slots, or as many as there may be items
-  int32_t* counters;  // [sharing.room][kv_heads][parts of a head of values], zeros between launches
+  int32_t* counters;  // [sharing.room][kv_heads], zeros between launches
 };
 
 // Merges the parts of a tile's rows, of which the first is at `partial`. By a whole block.
@@ -169,12 +169,15 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
     decode_item(problem, item, kv_head, first_value, shared);
     if (item.partial >= 0) {
       const int parts = found.parts;
-      int32_t* counter =
-          batch.counters + (found.tile * problem.kv_heads + kv_head) * Shape::kParts + value_part;
-      if (is_last_part(counter, parts, &is_last)) {
+      int32_t* counter = batch.counters + found.tile * problem.kv_heads + kv_head;
+      // Why one count for all blocks that share out a head of values: the sums of weights, which
+      // the first of them stores, are for the merges of all.
+      if (is_last_part(counter, parts * Shape::kParts, &is_last)) {
         Item tile = item;
         tile.partial = found.tile * batch.sharing.rows;
-        TileMerge<Config>(problem, tile, parts, kv_head, first_value).run();
+        for (int of = 0; of < Shape::kParts; ++of) {
+          TileMerge<Config>(problem, tile, parts, kv_head, of * Shape::kPartStep).run();
+        }
       }
     }
     // The next item's keys go where the sums of this one are read.

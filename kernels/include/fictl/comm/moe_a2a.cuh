@@ -15,7 +15,11 @@
 // them, and what came from them before counts as nothing.
 //
 // Why one barrier each is enough: whoever writes again what a peer read in this dispatch or combine
-// has passed the barrier of the other one since, where that peer came behind its reads.
+// has passed the barrier of the other one since, where that peer came behind its reads. Where the
+// places of payloads stay the same, that is all. With more tokens than before they reach into what
+// were replies, which a slow peer still reads in its combine: a combine notes where its replies
+// were, and a dispatch that writes there begins with a barrier. All ranks note the same, and a
+// replayed graph follows what ran before it.
 //
 // Traffic: of a token, each payload is read once and written to up to N ranks; each reply crosses
 // its link once, and the sum is written once.
@@ -36,6 +40,7 @@ constexpr int kMoePayloads = 8;
 // Offsets are bytes into the data of each rank's memory.
 constexpr int64_t kMoeCounts = 0;    // tokens that came from each rank
 constexpr int64_t kMoePlaces = 128;  // of each own token at each rank; -1: it is not there
+constexpr int64_t kMoeUnit = 128;    // bytes that the places of replies are noted in
 
 struct MoeShape {
   int tokens;       // of this rank
@@ -56,6 +61,8 @@ struct MoeDispatch {
   int experts_of_rank;
   int payload_count;
   MoePayload payloads[kMoePayloads];
+  int64_t begin;  // of all that is received, and its end: equal on all ranks, also those without
+  int64_t end;    // tokens, whose payloads tell nothing
 };
 
 __device__ inline int32_t* moe_counts(const Peers& peers, int of) {
@@ -63,6 +70,19 @@ __device__ inline int32_t* moe_counts(const Peers& peers, int of) {
 }
 __device__ inline int32_t* moe_places(const Peers& peers, int64_t token) {
   return peers.data<int32_t>(peers.rank, kMoePlaces) + token * peers.size;
+}
+
+// Notes where a combine has its replies. Called by one thread of the grid.
+__device__ inline void moe_note_replies(const Peers& peers, int64_t begin, int64_t bytes) {
+  uint32_t* noted = &peers.own_header().state[kRepliesWord];
+  noted[0] = static_cast<uint32_t>(begin / kMoeUnit);
+  noted[1] = static_cast<uint32_t>((begin + bytes + kMoeUnit - 1) / kMoeUnit);
+}
+
+// Whether a peer may still read what this dispatch writes.
+__device__ inline bool moe_meets_replies(const Peers& peers, const MoeDispatch& dispatch) {
+  const volatile uint32_t* noted = &peers.own_header().state[kRepliesWord];
+  return dispatch.begin < noted[1] * kMoeUnit && dispatch.end > noted[0] * kMoeUnit;
 }
 
 // The active ranks with an expert of the token, as bits. Numbers that are no expert's count for
@@ -101,6 +121,7 @@ __global__ void __launch_bounds__(kMoeThreads)
                       const __grid_constant__ MoeDispatch dispatch) {
   __shared__ int before[kMostRanks];
   device::pdl_wait();
+  if (moe_meets_replies(peers, dispatch)) barrier(peers, shape.active);
   const int each = (shape.tokens + static_cast<int>(gridDim.x) - 1) / static_cast<int>(gridDim.x);
   const int first = static_cast<int>(blockIdx.x) * each;
   const int end = first + each < shape.tokens ? first + each : shape.tokens;
@@ -177,6 +198,9 @@ __global__ void __launch_bounds__(kMoeThreads)
                      int64_t replies, bool out_aligned) {
   device::pdl_wait();
   barrier(peers, shape.active);
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    moe_note_replies(peers, replies, int64_t{peers.size} * shape.most * hidden * sizeof(T));
+  }
   for (int token = blockIdx.x; token < shape.tokens; token += gridDim.x) {
     const int32_t* places = moe_places(peers, token);
     for (int64_t i = int64_t{threadIdx.x} * N; i < hidden; i += int64_t{kMoeThreads} * N) {
