@@ -39,6 +39,20 @@ def test_each_rank_sees_the_memory_of_all() -> None:
     assert first.data.view(torch.float32).signbit().all()
 
 
+def test_addresses_of_data_as_a_rank_sees_them() -> None:
+    """Those of the others are not known yet when a rank of this process makes its part."""
+    first, second = made()
+    assert first.addresses() == [first.data.data_ptr(), 0]
+    assert second.addresses() == [0, second.data.data_ptr()]
+
+
+@pytest.mark.parametrize(("most", "blocks"), [(1, 1), (36, 36), (1 << 20, 256)])
+def test_blocks_of_kernels_that_wait(most: int, blocks: int) -> None:
+    first, _ = made()
+    first.limit_blocks(most)
+    assert first.table[4] == blocks
+
+
 def test_its_first_use_waits_for_all_ranks() -> None:
     group, _ = Group.local(2)
     workspace = Workspace(group, 64)
