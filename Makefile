@@ -28,8 +28,12 @@ demo: compiler ## the main job on one op, each command shown
 # One process more than cores: tests wait for children, servers and ranks.
 # Compiled once: where Python is told to write no bytecode, each of some thousand processes would
 # compile what it imports.
+# Fewer searches for garbage: those of every 700 new objects are a fifth of `import torch`, which some
+# thousand processes do.
 test: nvcc ## the whole test suite
 	@$(BIN)/python -W ignore -m compileall -qq -j 0 fictl kernels || true
+	@echo 'import gc; gc.set_threshold(50_000)' \
+	>"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/fewer_searches.pth"
 	$(BIN)/pytest --numprocesses=$$(($$($(BIN)/python -c 'import os; print(min(os.cpu_count() or 1, 8))') + 1)) --dist=worksteal $(ARGS)
 
 lint: setup ## ruff, mypy, clang-format, codespell
