@@ -191,7 +191,7 @@ def test_a_workspace_whose_list_would_not_be_aligned(device: str) -> None:
 def test_more_pages_than_an_int32_counts(device: str) -> None:
     batch = Batch([5, 1], [9, 3], _shape(), device)
     wide = torch.empty(2, 1 << 28, dtype=torch.int32, device="meta")
-    with pytest.raises(ValueError, match="'block_tables' has shape .*; an int32 does not count"):
+    with pytest.raises(ValueError, match=r"'block_tables' has shape .*; an int32 does not count"):
         _context(batch, block_tables=wide)
 
 

@@ -47,6 +47,19 @@ def _norms(
     return results[0]
 
 
+@pytest.mark.parametrize("hidden", [4352, 1156])
+def test_a_row_has_the_same_bits_however_many_blocks_share_it(hidden: int, device: str) -> None:
+    """Sizes whose warps are no multiple of the blocks; rows of many vectors have two a thread."""
+    ranks = Reducing(2, device, 1 << 17)
+    inputs = _rows(2, 3, hidden, dtype=torch.float32, device=device)
+    residual, weight = _rows(2, 3, hidden, dtype=torch.float32, device=device)
+    found = []
+    for blocks in (2, 16, 64):
+        ranks.limit_blocks(blocks)
+        found.append(_norms(ranks, inputs, residual, weight[0], strategy="one-shot")[0])
+    assert all(same_bits(found[0], out) for out in found[1:])
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("strategy", [None, *STRATEGIES])
 def test_norms_of_rank_ordered_sums(strategy: str | None, dtype: torch.dtype, device: str) -> None:

@@ -144,7 +144,12 @@ struct NormTiling {
     constexpr int kLeastWarps = 2;
     vecs_each =
         row_vecs <= (has_clusters ? kMostWarps : most_warps) * device::kWarpSize ? 1 : kWide;
-    const int all = static_cast<int>(device::ceil_div(row_vecs, vecs_each * device::kWarpSize));
+    int all = static_cast<int>(device::ceil_div(row_vecs, vecs_each * device::kWarpSize));
+    // Why rounded up: the two vectors of a thread are as far apart whatever the blocks.
+    if (has_clusters && vecs_each > 1) {
+      constexpr int kMost = device::kMostBlocksOfCluster;
+      all = (all + kMost - 1) / kMost * kMost;
+    }
     blocks = 1;
     const auto fits_more = [&] {
       return all >= 2 * blocks * kLeastWarps && rows * blocks * 2 <= most * 3 / 4;
