@@ -27,6 +27,7 @@ KEPT = {
     "fictl/comm/driver.py _library": "a loaded library",
     "fictl/comm/workspace.py _watch_forks": "a hook of this process",
     "fictl/testing/ranks.py _stream_of": "streams of a GPU that is there",
+    "fictl/compat/flashinfer/_cudart.py _library": "a loaded library",
     "fictl/compat/flashinfer/_engines.py needed": "fictl's own list",
     "fictl/compat/flashinfer/_engines.py reached": "fictl's own list",
     "fictl/compat/flashinfer/_listing.py _served": "the shipped ops",
