@@ -234,6 +234,16 @@ def _blocks(
     return (None, given[0][:, 0], given[1][:, -1]) if stacked else (None, *given)
 
 
+def _check_queries(op: str, starts: Starts, q: torch.Tensor, sinks: torch.Tensor | None) -> None:
+    """Refuse queries of no request, and sinks of other heads."""
+    if not starts.requests and len(q):
+        raise ValueError(f"{op}: argument 'q' has shape {tuple(q.shape)}, and there is no request")
+    if sinks is not None and sinks.numel() != q.shape[1]:
+        raise ValueError(
+            f"{op}: argument 'sinks' has shape {tuple(sinks.shape)}; there are {q.shape[1]} heads"
+        )
+
+
 def attend(
     kernels: Kernels,
     op: str,
@@ -259,12 +269,7 @@ def attend(
     kv_cache_sf: scales of the blocks of a cache of 4 bits. shared_tables: whether a request has one
         row of pages, not one of keys and one of values.
     """
-    if not starts.requests and len(q):
-        raise ValueError(f"{op}: argument 'q' has shape {tuple(q.shape)}, and there is no request")
-    if sinks is not None and sinks.numel() != q.shape[1]:
-        raise ValueError(
-            f"{op}: argument 'sinks' has shape {tuple(sinks.shape)}; there are {q.shape[1]} heads"
-        )
+    _check_queries(op, starts, q, sinks)
     place = _place(op, tables, k, hnd, shared_tables)
     most, tokens = min(starts.most_queries, len(q)), len(q)
     shape = (op, q.device, options, starts.requests, tokens, most, place.slots, scales.on_device)
