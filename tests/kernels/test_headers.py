@@ -10,6 +10,7 @@ import pytest
 from fictl.dtype import DTYPES, DType
 
 from .conftest import INCLUDE, KERNELS, Toolkit, run
+from .header_chains import chains, closures
 
 HEADERS = sorted(str(path.relative_to(INCLUDE)) for path in INCLUDE.rglob("*.cuh"))
 BINDING = sorted(str(path.relative_to(KERNELS)) for path in (KERNELS / "binding").glob("*.h"))
@@ -20,6 +21,8 @@ _FOR_ONE = re.compile(
     r"__CUDA_ARCH__ *(?:==|!=|<)|(?:==|!=|>=?) *__CUDA_ARCH__|__CUDA_ARCH_FEAT_"
     r"|# *elif.*__CUDA_ARCH__"
 )
+CLOSURES = closures({header: INCLUDE / header for header in HEADERS})
+CHAINS = chains(CLOSURES)
 _HEAVY = ("cub/", "cooperative_groups", "cuda/", "thrust/", "cute/", "cutlass/")
 
 
@@ -48,14 +51,46 @@ def test_code_for_a_generation_is_for_the_later_ones_too(header: str) -> None:
     assert _FOR_ONE.findall((INCLUDE / header).read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: chain[-1])
 def test_a_header_of_the_library_compiles_alone(
-    header: str, toolkit: Toolkit, tmp_path: Path
+    chain: list[str], toolkit: Toolkit, tmp_path: Path
 ) -> None:
+    """Behind headers, at most, that it includes itself: what it forgets to include is missing."""
     unit = tmp_path / "unit.cu"
-    unit.write_text(f"#include <{header}>\n")
+    unit.write_text("".join(f"#include <{header}>\n" for header in chain))
     # To PTX: whoever reads it for the GPU reads the host's part, too, and half the time is saved.
     toolkit.compile(f"-I{INCLUDE}", "-ptx", unit, "-o", tmp_path / "unit.ptx")
+
+
+def test_every_header_is_in_one_chain_behind_those_that_it_includes() -> None:
+    assert sorted(header for chain in CHAINS for header in chain) == HEADERS
+    for chain in CHAINS:
+        for place, header in enumerate(chain):
+            assert CLOSURES[header].issuperset(chain[:place])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ("#pragma once", "#pragma once\n#include <1.h>", [["1.h", "2.h", "3.h"]]),
+        # What is included under a condition is not there without it.
+        (
+            "#pragma once",
+            "#pragma once\n#if defined(A)\n#include <1.h>\n#endif",
+            [["1.h"], ["2.h", "3.h"]],
+        ),
+        # Macros that it leaves would be there for those behind it.
+        ("", "#pragma once\n#include <1.h>", [["1.h"], ["2.h", "3.h"]]),
+    ],
+    ids=["always", "under a condition", "not once"],
+)
+def test_a_chain_shows_what_single_headers_would(
+    first: str, second: str, found: list[list[str]], tmp_path: Path
+) -> None:
+    texts = {"1.h": first, "2.h": second, "3.h": "#pragma once\n#include <2.h>"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    assert chains(closures({name: tmp_path / name for name in texts})) == found
 
 
 @pytest.mark.parametrize("header", [name for name in BINDING if name != "binding/ffi.h"])
