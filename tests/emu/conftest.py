@@ -59,21 +59,33 @@ def device() -> Iterator[EmulatedDevice]:
     device.run_under(Schedule())
 
 
+@pytest.fixture(scope="session")
+def _built() -> dict[tuple[object, ...], Path]:
+    """Modules of kernels of this folder, which no test changes: thousands of tests look one up."""
+    return {}
+
+
 @pytest.fixture
-def emulate(monkeypatch) -> Callable[..., ctypes.CDLL]:
+def emulate(monkeypatch, _built: dict[tuple[object, ...], Path]) -> Callable[..., ctypes.CDLL]:
     """`emulate("gemm.cu", checked=True)`: its extern "C" functions; built once for all tests."""
 
     def build(source: str | Path, *, checked: bool = False, flags: tuple[str, ...] = ()):
         monkeypatch.setenv("FICTL_EMU_CHECK", str(int(checked)))
         path = KERNELS / source
-        # Some use <fictl/device/…>, as kernels of users do.
-        words = ["-fvisibility=default", f"-I{HEADERS}", *flags]
-        spec = gen_jit_spec(f"emu_{path.stem}", [path], words)
-        module = spec.build().module
+        key = (path, checked, flags, os.environ.get("CXX"))
+        module = _built.get(key) or _build(path, flags)
+        if path.parent == KERNELS:
+            _built[key] = module
         emulated_device()
         return ctypes.CDLL(str(module))
 
     return build
+
+
+def _build(path: Path, flags: tuple[str, ...]) -> Path:
+    # Some use <fictl/device/…>, as kernels of users do.
+    words = ["-fvisibility=default", f"-I{HEADERS}", *flags]
+    return gen_jit_spec(f"emu_{path.stem}", [path], words).build().module
 
 
 @pytest.fixture
