@@ -51,6 +51,7 @@ KEPT = {
     "fictl/dataset/export/workloads.py _made_by_init": "an op's code, of one command",
     "fictl/jit/reproducible.py folders": "the folders of a spec, as it was when it was loaded",
     "fictl/emu/places.py _read": "a file of a published build, which nobody edits",
+    "fictl/emu/symbols.py _known": "a file, by its time and size; no answer is asked for again",
     "fictl/emu/toolchain.py emulator_digest": "fictl's own files",
     "fictl/jit/emulation.py _loaded": "a loaded library",
     "fictl/jit/ffi.py _installed_abi": "a package that is there",

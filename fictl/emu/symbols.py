@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from fictl.emu.places import true_path
 from fictl.emu.toolchain import HEADERS, RUNTIME
@@ -52,13 +53,27 @@ def frames(module: str, offsets: Iterable[int]) -> dict[int, tuple[Frame, ...]]:
     tool = next(filter(None, map(find_tool, _TOOLS)), None)
     if tool is None or not wanted or not os.path.isfile(module):
         return dict.fromkeys(wanted, ())
-    argv = [str(tool), "-e", module, "-a", "-i", "-f", "-C", *(f"{offset:#x}" for offset in wanted)]
+    stat = os.stat(module)
+    known = _known(str(tool), module, (stat.st_ino, stat.st_mtime_ns, stat.st_size))
+    missing = [offset for offset in wanted if offset not in known]
+    if missing:
+        known.update(_asked(str(tool), module, missing))
+    return {offset: known.get(offset, ()) for offset in wanted}
+
+
+@cache
+def _known(tool: str, module: str, stamp: tuple[int, ...]) -> dict[int, tuple[Frame, ...]]:
+    """Keep a file's chains: a kernel that is wrong reports the same places run after run."""
+    return {}
+
+
+def _asked(tool: str, module: str, offsets: list[int]) -> dict[int, tuple[Frame, ...]]:
+    argv = [tool, "-e", module, "-a", "-i", "-f", "-C", *(f"{offset:#x}" for offset in offsets)]
     chains = re.split(r"^(0x[0-9a-f]+)\n", ask(argv).output, flags=re.MULTILINE)
-    known = {
+    return {
         int(at, 16): _chain(text, module)
         for at, text in zip(chains[1::2], chains[2::2], strict=True)
     }
-    return {offset: known.get(offset, ()) for offset in wanted}
 
 
 def _chain(text: str, module: str) -> tuple[Frame, ...]:

@@ -12,6 +12,7 @@ import pytest
 from fictl.emu import symbols
 from fictl.emu.flags import kernel_flags
 from fictl.emu.symbols import Frame, frames, plain_name
+from fictl.process import ask
 from fictl.toolchain import find_cxx
 
 # `Inner`, inlined into `Outer`, is where the nop is.
@@ -71,6 +72,45 @@ def test_each_of_many_addresses_has_its_own_chain(module, nop) -> None:
     found = frames(str(module), [0xFFFFFF, nop, nop])
     assert list(found) == [nop, 0xFFFFFF]
     assert (len(found[nop]), found[0xFFFFFF]) == (2, ())
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[list[str]]:
+    """The commands that addr2line was asked with."""
+    commands: list[list[str]] = []
+
+    def recording(argv: list[str]) -> object:
+        commands.append(argv)
+        return ask(argv)
+
+    monkeypatch.setattr(symbols, "ask", recording)
+    return commands
+
+
+def test_an_address_is_looked_up_once(module, nop, asked, tmp_path) -> None:
+    copy = str(shutil.copy(module, tmp_path / "copy.so"))
+    assert frames(copy, [nop]) == frames(copy, [nop])
+    assert frames(copy, [nop, nop + 1])[nop]
+    assert [command[command.index("-C") + 1 :] for command in asked] == [
+        [f"{nop:#x}"],
+        [f"{nop + 1:#x}"],
+    ]
+
+
+def test_a_file_that_was_built_anew_is_read_anew(module, nop, asked, tmp_path) -> None:
+    copy = shutil.copy(module, tmp_path / "copy.so")
+    frames(str(copy), [nop])
+    copy.write_bytes(module.read_bytes() + b"\0")
+    assert frames(str(copy), [nop])[nop]
+    assert len(asked) == 2
+
+
+def test_an_answer_that_failed_is_asked_for_again(module, nop, monkeypatch, tmp_path) -> None:
+    copy = str(shutil.copy(module, tmp_path / "copy.so"))
+    with monkeypatch.context() as patch:
+        patch.setattr(symbols, "ask", lambda argv: ask(["false"]))
+        assert frames(copy, [nop]) == {nop: ()}
+    assert frames(copy, [nop])[nop]
 
 
 def test_without_addr2line_nothing_is_known(module, nop, monkeypatch) -> None:
