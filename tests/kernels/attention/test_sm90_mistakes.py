@@ -27,7 +27,10 @@ SM90 = Path("fictl/attention/sm90")
 
 
 class Mistake(NamedTuple):
-    """A text of a header, what is written in its place, and the kind that is reported."""
+    """A text of a header, what is written in its place, and the kind that is reported.
+
+    Text that ends with a semicolon is statements, other text is an expression.
+    """
 
     header: str
     right: str
@@ -40,11 +43,9 @@ MISTAKES = (
     Mistake("consume.cuh", "shared_.value_ring.wait_full(value_at_);", "", "async-read-early"),
     Mistake("consume.cuh", "device::fence_async_shared();", "{}", "missing-proxy-fence"),
     Mistake("consume.cuh", "device::wgmma_wait<1>();", "", "wgmma-register"),
-    Mistake(
-        "consume.cuh", "Tile::kConsumers - 1) next_.arrive();", "1000) next_.arrive();", "deadlock"
-    ),
-    Mistake("tile.cuh", "? 224 : 232)", "? 224 : 240)", "register-pool"),
+    Mistake("consume.cuh", "warpgroup == Tile::kConsumers - 1", "warpgroup == 1000", "deadlock"),
 )
+CONSTANT = Mistake("tile.cuh", "? 224 : 232)", "? 224 : 240)", "register-pool")
 TOGETHER = "device::NamedBarrier{kProducerBarrier, %s}.sync();"
 # Of the loaders whose warpgroup copies keys: of 16 bits in pages of any size, of 8 bits under
 # queries of 16, and of 8 bits.
@@ -58,13 +59,16 @@ COPYING = (
 )
 
 
-def _with(mistake: Mistake, folder: Path) -> KernelModule:
-    """Make modules whose header is a copy with the mistake."""
-    text = (data_root("kernels") / "include" / SM90 / mistake.header).read_text(encoding="utf-8")
-    assert mistake.right in text, mistake
-    wrong = folder / SM90 / mistake.header
-    wrong.parent.mkdir(parents=True)
-    wrong.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
+def _header(name: str) -> str:
+    return (data_root("kernels") / "include" / SM90 / name).read_text(encoding="utf-8")
+
+
+def _module(folder: Path, headers: dict[str, str]) -> KernelModule:
+    """Make modules that have these headers in place of ours."""
+    for name, text in headers.items():
+        path = folder / SM90 / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
     def changed(config: Config) -> JitSpec:
         spec = module(config)
@@ -73,18 +77,65 @@ def _with(mistake: Mistake, folder: Path) -> KernelModule:
     return KernelModule(changed)
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda each: f"{each.kind}-{each.header}")
-def test_a_mistake_is_reported(
-    mistake: Mistake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _with(mistake: Mistake, folder: Path) -> KernelModule:
+    """Make modules whose header is a copy with the mistake."""
+    text = _header(mistake.header)
+    assert mistake.right in text, mistake
+    return _module(folder, {mistake.header: text.replace(mistake.right, mistake.wrong)})
+
+
+def _either(mistake: Mistake) -> str:
+    """Return C++ that is wrong where FICTL_MISTAKE, as the kernel runs, says so.
+
+    By calls alone: a kernel that itself reads memory of the host is reported for that.
+    """
+    asks = f'std::atoi(std::getenv("FICTL_MISTAKE")) == {MISTAKES.index(mistake)}'
+    if mistake.right.endswith(";"):
+        return f"{{ if ({asks}) {{ {mistake.wrong} }} else {{ {mistake.right} }} }}"
+    return f"({asks} ? {mistake.wrong} : {mistake.right})"
+
+
+@pytest.fixture(scope="module")
+def with_all(tmp_path_factory: pytest.TempPathFactory) -> KernelModule:
+    """Modules with all of MISTAKES, of which a run makes one: a module is seconds of compiling."""
+    headers = {name: _header(name) for name in {mistake.header for mistake in MISTAKES}}
+    for mistake in MISTAKES:
+        assert mistake.right in headers[mistake.header], mistake
+        text = headers[mistake.header].replace(mistake.right, _either(mistake))
+        headers[mistake.header] = text
+    texts = {name: f"#include <cstdlib>\n{text}" for name, text in headers.items()}
+    return _module(tmp_path_factory.mktemp("mistakes"), texts)
+
+
+def _run(kernel: KernelModule, monkeypatch: pytest.MonkeyPatch) -> torch.Tensor:
     monkeypatch.setenv("FICTL_DEVICE", "emu")
     monkeypatch.setenv("FICTL_EMU_CHECK", "1")
-    monkeypatch.setattr(BatchPrefillWithRaggedKVCacheWrapper, "kernel", _with(mistake, tmp_path))
+    monkeypatch.setattr(BatchPrefillWithRaggedKVCacheWrapper, "kernel", kernel)
     batch = Batch([130], [500], Shape(128, heads=2, kv_heads=2), "cpu")
     made = BatchPrefillWithRaggedKVCacheWrapper(workspace("cpu"), backend="fa3")
     made.plan(batch.qo_indptr, batch.kv_indptr, 2, 2, 128, causal=True, q_data_type=batch.q.dtype)
+    return made.run(batch.q, *batch.ragged())
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda each: f"{each.kind}-{each.header}")
+def test_a_mistake_is_reported(
+    mistake: Mistake, with_all: KernelModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FICTL_MISTAKE", str(MISTAKES.index(mistake)))
     with pytest.raises(FictlError, match=mistake.kind):
-        made.run(batch.q, *batch.ragged())
+        _run(with_all, monkeypatch)
+
+
+def test_without_a_mistake_nothing_is_reported(
+    with_all: KernelModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FICTL_MISTAKE", "-1")
+    assert bool(_run(with_all, monkeypatch).isfinite().all())
+
+
+def test_a_wrong_constant_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(FictlError, match=CONSTANT.kind):
+        _run(_with(CONSTANT, tmp_path), monkeypatch)
 
 
 @pytest.mark.parametrize(
