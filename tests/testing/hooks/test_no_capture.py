@@ -24,7 +24,5 @@ def test_captures_are_skipped_and_nothing_else(run_pytest) -> None:
 
 
 def test_without_torch_there_is_nothing_to_refuse(run_pytest) -> None:
-    done = run_pytest(
-        "def test_plain(): pass", "-p", "fictl.testing.hooks.no_capture", fresh=True
-    )
+    done = run_pytest("def test_plain(): pass", "-p", "fictl.testing.hooks.no_capture", fresh=True)
     assert "1 passed" in done.stdout

@@ -118,6 +118,8 @@ def files(project: Project) -> Path:
     ):
         (project.root / name).write_text(text)
     (project.root / "ref.py").write_text(_REFERENCES)
+    # Why one architecture: what is written for a kernel does not depend on it.
+    (project.root / "fictl.toml").write_text('name = "my_kernels"\narchs = "9.0a"\n')
     return project.root
 
 
