@@ -22,8 +22,8 @@ constexpr int kMostBlocks = 256;  // of a kernel whose blocks wait for peers
 constexpr int kStateWords = 256;
 
 // Words of Header::state that have an owner; those of other protocols begin at kFreeWords.
-constexpr int kTurnWord = 0;    // turn.cuh: calls so far
-constexpr int kTicketWord = 1;  // turn.cuh: blocks of this call that are through
+constexpr int kTurnWord = 0;     // turn.cuh: calls so far
+constexpr int kTicketWord = 1;   // turn.cuh: blocks of this call that are through
 constexpr int kRepliesWord = 2;  // moe_a2a.cuh: where the last combine's replies began, and ended
 constexpr int kFreeWords = 16;
 
