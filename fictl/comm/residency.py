@@ -1,4 +1,4 @@
-"""How many blocks of a waiting kernel a rank may launch: those of all ranks are resident at once.
+"""Blocks that a rank may launch of a waiting kernel: those of all ranks are resident at once.
 
 Grids follow from this number, so that all ranks have the same: the least that any of their GPUs
 holds, less where ranks share one.

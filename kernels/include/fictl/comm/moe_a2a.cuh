@@ -79,7 +79,7 @@ __device__ inline void moe_note_replies(const Peers& peers, int64_t begin, int64
   noted[1] = static_cast<uint32_t>((begin + bytes + kMoeUnit - 1) / kMoeUnit);
 }
 
-// Whether a peer may still read what this dispatch writes.
+// Tells if a peer may still read what this dispatch writes.
 __device__ inline bool moe_meets_replies(const Peers& peers, const MoeDispatch& dispatch) {
   const volatile uint32_t* noted = &peers.own_header().state[kRepliesWord];
   return dispatch.begin < noted[1] * kMoeUnit && dispatch.end > noted[0] * kMoeUnit;
