@@ -67,8 +67,8 @@ class Workspace:
         self._memory: RankMemory | None = None
         self._table: torch.Tensor | None = None
         self._why_not = ""
-        # Ranks of the GPU that has most of them: known when the table is.
-        self._ranks_of_a_gpu = 1
+        # Ranks of the GPU that has most of them, and what is left to each: known when the table is.
+        self._ranks_of_a_gpu = self._most_blocks = 1
         self._late = _late(self.group, self.device)
         self._make()
         _watch_forks()
@@ -105,7 +105,8 @@ class Workspace:
 
     def limit_blocks(self, most: int) -> None:
         """Let kernels that wait for peers have `most` blocks at most; the same on all ranks."""
-        self.table[_BLOCKS] = min(most, _most_blocks(self.group, self.device))
+        table = self.table
+        table[_BLOCKS] = min(most, self._most_blocks)
 
     def require(self, op: str, bytes: int, purpose: str = "") -> None:
         """Raise in words unless it has room for `bytes`, and is for this purpose."""
@@ -180,7 +181,8 @@ class Workspace:
             raise
         memory.opened_by_all()
         self._ranks_of_a_gpu = ranks_of_a_gpu(every)
-        self._table = self._filled(addresses, blocks_of_each(every))
+        self._most_blocks = blocks_of_each(every)
+        self._table = self._filled(addresses)
         return self._table
 
     def _agreed(self, memory: RankMemory, every: Sequence[dict[str, Any]]) -> list[int]:
@@ -210,9 +212,9 @@ class Workspace:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
-    def _filled(self, addresses: Sequence[int], blocks: int) -> torch.Tensor:
+    def _filled(self, addresses: Sequence[int]) -> torch.Tensor:
         late = (0, 0) if self._late is None else (self._late.patience_ns, self._late.address)
-        head = [_MAGIC, self.rank, self.size, self.bytes, blocks, *late]
+        head = [_MAGIC, self.rank, self.size, self.bytes, self._most_blocks, *late]
         table = torch.zeros(_TABLE_WORDS, dtype=torch.int64)
         table[: len(head)] = torch.tensor(head)
         table[_FIRST : _FIRST + self.size] = torch.tensor(addresses)
