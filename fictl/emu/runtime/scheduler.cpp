@@ -70,12 +70,13 @@ void between_spins(Team& t) {
     if (add_cluster(t)) return;
   }
   if (t.fruitless <= t.alive) {
-    t.spinning_since = now_ms();
+    t.spinning_since = own_ms();
     return;
   }
   if (t.engine->complete_one() || give_up_waiting(t) || add_cluster(t)) return;
   sched_yield();
-  if (now_ms() - t.spinning_since > config.patience_ms) {
+  // Why its own time: on a busy machine, who it waits for may not have run either.
+  if (own_ms() - t.spinning_since > config.patience_ms) {
     report_hang(t, nullptr);
     t.launch->stopped = true;
   }

@@ -36,6 +36,13 @@ inline int64_t now_ms() {
   return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
 }
 
+// Time that this thread has run: other work on the machine does not count.
+inline int64_t own_ms() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+}
+
 inline void sleep_ms(int64_t ms) {
   const timespec length = {ms / 1000, ms % 1000 * 1000000};
   nanosleep(&length, nullptr);
