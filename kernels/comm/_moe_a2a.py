@@ -11,6 +11,7 @@ import torch
 from fictl.comm import Workspace
 
 from ._active_ranks import active_bits
+from ._alltoall_backend import require_own
 from ._workspace_tensors import as_workspace
 from .moe_a2a.layout import MOST_PAYLOADS, PURPOSE, Metainfo
 from .moe_a2a.op import add_up, clear_places, send
@@ -32,6 +33,9 @@ def moe_a2a_dispatch(
     eplb_local_stats: None = None,
     enable_rank_mask: bool = False,
     active_rank_mask: torch.Tensor | None = None,
+    *,
+    backend: str = "trtllm",
+    recv_view_cache: dict[Any, Any] | None = None,
 ) -> tuple[list[torch.Tensor], int, None]:
     """Send each token's payloads to the ranks that have its experts, once to each.
 
@@ -51,8 +55,11 @@ def moe_a2a_dispatch(
     active_rank_mask: of moe_a2a_active_rank_mask(), with enable_rank_mask: the ranks that take part,
         equal on all of them. The others have failed: tokens for them are dropped, and nothing comes
         from them. A rank that has been left out needs a new workspace, on all ranks.
+    backend: "trtllm"; others are refused.
+    recv_view_cache: is not needed.
     """
     name = "moe_a2a_dispatch"
+    require_own(name, backend)
     _refuse(name, eplb_local_stats=eplb_local_stats)
     room = as_workspace(name, workspace, ep_rank, ep_size)
     active = active_bits(name, active_rank_mask, enable_rank_mask, room.rank, room.size)
@@ -103,6 +110,7 @@ def moe_a2a_combine(
     enable_pdl: bool | None = None,
     enable_rank_mask: bool = False,
     active_rank_mask: torch.Tensor | None = None,
+    backend: str = "trtllm",
 ) -> torch.Tensor:
     """Return the sum of the replies to each token of this rank: (tokens, hidden).
 
@@ -121,8 +129,10 @@ def moe_a2a_combine(
     enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     enable_rank_mask, active_rank_mask: as the dispatch had them; of a rank that has failed since, no
         reply is added.
+    backend: "trtllm"; others are refused.
     """
     name = "moe_a2a_combine"
+    require_own(name, backend)
     _refuse(name, output_scales=output_scales)
     _refuse(name, use_low_precision=use_low_precision or None)
     if output_dtype not in (None, payload.dtype):
@@ -168,6 +178,8 @@ def moe_a2a_sanitize_expert_ids(
     ep_rank: int | None = None,
     invalid_expert_id: int = -1,
     enable_pdl: bool | None = None,
+    *,
+    backend: str = "trtllm",
 ) -> None:
     """Set the experts of places that no token came to.
 
@@ -176,8 +188,10 @@ def moe_a2a_sanitize_expert_ids(
     ep_rank: compared with the workspace.
     invalid_expert_id: what they become.
     enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
+    backend: "trtllm"; others are refused.
     """
     name = "moe_a2a_sanitize_expert_ids"
+    require_own(name, backend)
     room = as_workspace(name, workspace, ep_rank)
     most = expert_ids.shape[1] if expert_ids.dim() == 3 else 0
     _info(name, metainfo, room, most)

@@ -8,6 +8,7 @@ import torch
 
 from fictl.comm import Workspace
 
+from ._alltoall_backend import require_own
 from ._moe_a2a import moe_a2a_combine, moe_a2a_dispatch, moe_a2a_sanitize_expert_ids
 from ._workspace_tensors import as_tensor, as_workspace, group_of
 from .moe_a2a.layout import PURPOSE, Metainfo, aux_bytes, padded
@@ -26,8 +27,11 @@ def moe_a2a_get_workspace_size_per_rank(
     total_dispatch_payload_size_per_token: int,
     combine_payload_size_per_token: int,
     eplb_stats_num_experts: int = 0,
+    *,
+    backend: str = "trtllm",
 ) -> int:
     """Return the bytes that each rank needs for payloads of so many bytes a token."""
+    require_own("moe_a2a_get_workspace_size_per_rank", backend)
     _refuse_stats(eplb_stats_num_experts)
     rows = ep_size * max_num_tokens
     return (
@@ -43,8 +47,11 @@ def moe_a2a_initialize(
     ep_size: int,
     max_num_tokens: int,
     eplb_stats_num_experts: int = 0,
+    *,
+    backend: str = "trtllm",
 ) -> torch.Tensor:
     """Return the sizes that later calls with this workspace need, as a tensor."""
+    require_own("moe_a2a_initialize", backend)
     _refuse_stats(eplb_stats_num_experts)
     room = as_workspace("moe_a2a_initialize", workspace, ep_rank, ep_size)
     room.require("moe_a2a_initialize", aux_bytes(ep_size, max_num_tokens), PURPOSE)
@@ -80,6 +87,7 @@ class MoeAlltoAll:
     mnnvl_config: its comm_backend, if it has one, is what the ranks of the group meet with.
     eplb_stats_num_experts: is refused.
     enable_rank_mask: calls have an active_rank_mask, the ranks that take part: see moe_a2a_dispatch.
+    backend: "trtllm"; others are refused.
     """
 
     def __init__(
@@ -93,7 +101,10 @@ class MoeAlltoAll:
         mnnvl_config: Any = None,
         eplb_stats_num_experts: int = 0,
         enable_rank_mask: bool = False,
+        *,
+        backend: str = "trtllm",
     ) -> None:
+        require_own("MoeAlltoAll", backend)
         if top_k < 1 or num_experts < 1:
             raise ValueError(f"MoeAlltoAll: top_k {top_k} and num_experts {num_experts} are >= 1")
         if workspace_size_per_rank is None:
@@ -128,8 +139,11 @@ class MoeAlltoAll:
         hidden_size: int,
         extra_payload_bytes_per_token: int = 0,
         eplb_stats_num_experts: int = 0,
+        *,
+        backend: str = "trtllm",
     ) -> int:
         """Return the bytes for 16-bit hidden states, and experts and scales of a token."""
+        require_own("MoeAlltoAll", backend)
         hidden = 2 * hidden_size
         dispatched = hidden + 8 * top_k + extra_payload_bytes_per_token
         return moe_a2a_get_workspace_size_per_rank(

@@ -10,6 +10,11 @@ import torch
 
 from fictl.comm import Group
 from fictl.kernels.comm._active_ranks import moe_a2a_active_rank_mask
+from fictl.kernels.comm._moe_a2a import (
+    moe_a2a_combine,
+    moe_a2a_dispatch,
+    moe_a2a_sanitize_expert_ids,
+)
 from fictl.kernels.comm._moe_alltoall import (
     MoeAlltoAll,
     moe_a2a_get_workspace_size_per_rank,
@@ -194,6 +199,31 @@ def test_the_functions_beneath(device: str) -> None:
         moe_a2a_wrap_payload_tensor_in_workspace(one.workspace, [1], 0, 99999999, torch.half)
     with pytest.raises(NotImplementedError, match="statistics of experts"):
         moe_a2a_initialize(one.workspace, 0, 1, MOST, 8)
+
+
+@pytest.mark.parametrize(
+    ("backend", "refused", "message"),
+    [
+        ("cake", NotImplementedError, "'trtllm' does the same exchange"),
+        ("mnnvl", ValueError, "backend is 'mnnvl'; accepted: 'trtllm'"),
+    ],
+)
+def test_backends_of_others_are_refused(
+    backend: str, refused: type[Exception], message: str, device: str
+) -> None:
+    (one,) = Ranks([1], device, backend="trtllm").exchanges
+    own = {"backend": "trtllm"}
+    assert torch.equal(moe_a2a_initialize(one.workspace, 0, 1, MOST, **own), one.metainfo)
+    for call in (
+        lambda: moe_a2a_initialize(one.workspace, 0, 1, MOST, backend=backend),
+        lambda: moe_a2a_get_workspace_size_per_rank(1, MOST, 8, 8, backend=backend),
+        lambda: moe_a2a_dispatch(None, [], None, None, MOST, backend=backend),
+        lambda: moe_a2a_combine(None, 1, None, None, MOST, backend=backend),
+        lambda: moe_a2a_sanitize_expert_ids(None, None, None, backend=backend),
+        lambda: Ranks([1], device, backend=backend),
+    ):
+        with pytest.raises(refused, match=message):
+            call()
 
 
 def assert_among(alive: list[int], ranks: Ranks) -> None:
