@@ -12,7 +12,7 @@ import typer
 from fictl.cli import console
 from fictl.cli._bench import options as bench_flags
 from fictl.cli._profile import options as flags
-from fictl.cli._profile.tools import Tool, tool, tool_of_ranks
+from fictl.cli._profile.tools import ProfileTool, tool, tool_of_ranks
 from fictl.cli.gpu_use import Wait, alone
 from fictl.cli.options import Device, DryRun, Json, Locked, Ops, use_device
 from fictl.errors import FictlError, SetupError, UsageError
@@ -133,7 +133,7 @@ def _with_ranks(name: str, request: ProfileRequest) -> str:
 _RANKS_EMULATED = "--device emu runs the ranks on the emulated device, in the times of the host"
 
 
-def _require_device(name: str, chosen: Tool, ranks: int) -> None:
+def _require_device(name: str, chosen: ProfileTool, ranks: int) -> None:
     from fictl import settings
     from fictl.ranks.gpus import require_gpus
     from fictl.toolchain import require_gpu
@@ -146,7 +146,7 @@ def _require_device(name: str, chosen: Tool, ranks: int) -> None:
         raise SetupError(f"{name} profiles a GPU: the emulated device has no times of one", hint)
 
 
-def _show(outcomes: Sequence[ProfileOutcome], chosen: Tool) -> None:
+def _show(outcomes: Sequence[ProfileOutcome], chosen: ProfileTool) -> None:
     """An error that all of them met is the answer; one of some stands below the others."""
     errors = [outcome.error for outcome in outcomes if outcome.error]
     alike = {(error.message, error.hint) for error in errors}

@@ -20,7 +20,7 @@ Say = Callable[[str], object]
 
 
 @dataclass(frozen=True)
-class Tool:
+class ProfileTool:
     """`look` gives the outcome of each request, in their order; `show` prints a result of it.
 
     flags: parameters of the command that this tool alone takes.
@@ -33,7 +33,7 @@ class Tool:
     on_emu: bool = False
 
 
-def tool(name: str, flags: Flags) -> Tool:
+def tool(name: str, flags: Flags) -> ProfileTool:
     """Return the tool of this name; a flag of another tool is an error."""
     if name not in _TOOLS:
         raise UsageError(f"{name!r} is not a tool of profile", f"one of {', '.join(_TOOLS)}")
@@ -48,7 +48,7 @@ def tool(name: str, flags: Flags) -> Tool:
     return _TOOLS[name]
 
 
-def tool_of_ranks(name: str, flags: Flags) -> Tool:
+def tool_of_ranks(name: str, flags: Flags) -> ProfileTool:
     """Return what records several ranks; a tool that looks at one process is refused."""
     tool(name, flags)
     if name in _OF_ONE_PROCESS:
@@ -140,13 +140,13 @@ def _show_events(out: Console, result: Any) -> None:
     show(out, result)
 
 
-_TOOLS: Mapping[str, Tool] = {
-    "cupti": Tool(_cupti, _show_cupti, 20, ("trace",)),
-    "ncu": Tool(_ncu, _show_ncu, 1, ("set", "section", "kernel", "ncu_arg")),
-    "nsys": Tool(_nsys, _show_nsys, 20),
-    "events": Tool(_events, _show_events, 1, ("trace", "blocks", "events"), on_emu=True),
+_TOOLS: Mapping[str, ProfileTool] = {
+    "cupti": ProfileTool(_cupti, _show_cupti, 20, ("trace",)),
+    "ncu": ProfileTool(_ncu, _show_ncu, 1, ("set", "section", "kernel", "ncu_arg")),
+    "nsys": ProfileTool(_nsys, _show_nsys, 20),
+    "events": ProfileTool(_events, _show_events, 1, ("trace", "blocks", "events"), on_emu=True),
 }
-_RANKS = Tool(_ranks, _show_ranks, 20, ("trace",), on_emu=True)
+_RANKS = ProfileTool(_ranks, _show_ranks, 20, ("trace",), on_emu=True)
 _OF_ONE_PROCESS = {
     "ncu": "ncu replays each kernel, and one that waits for its peers would not end: leave out "
     "--tool, or --gpus to look at the kernel of one rank",
