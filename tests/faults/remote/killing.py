@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from ...servers.proxy import around
+from ...servers.loopback import Exchange
+from ...servers.proxy import Forward, around
 
 KILLED = -signal.SIGKILL
+# On a busy machine a command would ask again: more requests than it needs, and an end before it is
+# killed.
+PATIENT = {"FICTL_REMOTE_TIMEOUT": "60"}
 _POINTS = 20
 
 
@@ -54,16 +59,24 @@ def killed_at_request(
 ) -> int:
     """Run a command, and kill it at the request of that number, before or after it is answered.
 
-    Its time limit is long: on a busy machine it would ask again, and end, before it is killed.
+    What it had asked for has reached the server then.
     """
     assert remote.proxy is not None
     pid: Future[int] = Future()
+    is_over = threading.Event()
 
     def die() -> None:
         os.kill(pid.result(timeout=60), signal.SIGKILL)
 
-    remote.proxy.fail(around(**{when: die}), skip=number, times=1)
-    pid.set_result(forks.begin(*words, **{"FICTL_REMOTE_TIMEOUT": "60", **variables}))
+    async def fault(exchange: Exchange, forward: Forward) -> None:
+        try:
+            await around(**{when: die})(exchange, forward)
+        finally:
+            is_over.set()
+
+    remote.proxy.fail(fault, skip=number, times=1)
+    pid.set_result(forks.begin(*words, **{**PATIENT, **variables}))
     code, _ = forks.end()
+    assert code != KILLED or is_over.wait(60)
     remote.proxy.heal()
     return code

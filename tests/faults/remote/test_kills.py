@@ -8,7 +8,7 @@ from fictl.jit.store.staging import STAGING
 from fictl.trust.secret_key import SecretKey
 
 from .conftest import DOCUMENT
-from .killing import KILLED, killed_at_request, spread
+from .killing import KILLED, PATIENT, killed_at_request, spread
 from .test_poison import sign_again
 from .test_races import assert_whole
 
@@ -55,7 +55,7 @@ def test_a_killed_push_loses_nothing_that_was_there(folder, built, sent, forks):
 def test_a_push_killed_at_any_request_shows_whole_builds_alone(s3, built, forks):
     """Before a request reaches the server, and after it did but before its answer is heard."""
     push = ("cache", "push", "twice")
-    assert forks.run(*push, **built)[0] == 0
+    assert forks.run(*push, **PATIENT, **built)[0] == 0
     requests = len(s3.proxy.requests)
     assert requests >= 4
     for number in range(requests):
@@ -69,7 +69,7 @@ def test_a_push_killed_at_any_request_shows_whole_builds_alone(s3, built, forks)
 
 def test_a_pull_killed_at_any_request_leaves_the_cache_whole(filled, forks, project, compiles):
     pull = ("build", "twice")
-    assert forks.run(*pull)[0] == 0
+    assert forks.run(*pull, **PATIENT)[0] == 0
     requests = len(filled.proxy.requests)
     for number in range(requests):
         for when in ("before", "after"):
