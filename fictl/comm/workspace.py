@@ -105,7 +105,7 @@ class Workspace:
 
     def limit_blocks(self, most: int) -> None:
         """Let kernels that wait for peers have `most` blocks at most; the same on all ranks."""
-        table = self.table
+        table = self.table  # First: with it the ranks agree on how many there may be.
         table[_BLOCKS] = min(most, self._most_blocks)
 
     def require(self, op: str, bytes: int, purpose: str = "") -> None:

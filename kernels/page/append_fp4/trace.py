@@ -205,6 +205,11 @@ _CACHES = {
         ("pages", "kv", "page_size", "heads", "blocks"), dtype="float8_e4m3fn", doc="scales of 16"
     ),
 }
+_MLA_CACHES = {
+    "ckv_cache": Tensor(("pages", "page_size", "packed"), dtype="uint8"),
+    "ckv_sf_cache": Tensor(("pages", "page_size", "blocks"), dtype="float8_e4m3fn"),
+    "kpe_cache": Tensor(("pages", "page_size", "kpe_dim"), dtype="float8_e4m3fn"),
+}
 _SCALES = {
     "k_scale": Scalar("float32", 0.01, "by which all keys are multiplied"),
     "v_scale": Scalar("float32", 0.02, "by which all values are multiplied"),
@@ -272,18 +277,12 @@ nvfp4_quantize_append_paged_mla_kv_cache = TraceTemplate(
         "append_ckv": Tensor(("tokens", "ckv_dim")),
         "append_kpe": Tensor(("tokens", "kpe_dim"), dtype_from="append_ckv"),
         **_TOKENS,
-        "ckv_cache": Tensor(("pages", "page_size", "packed"), dtype="uint8"),
-        "ckv_sf_cache": Tensor(("pages", "page_size", "blocks"), dtype="float8_e4m3fn"),
-        "kpe_cache": Tensor(("pages", "page_size", "kpe_dim"), dtype="float8_e4m3fn"),
+        **_MLA_CACHES,
         **_TABLE,
         "ckv_scale": Scalar("float32", 0.01, "by which all latent values are multiplied"),
         "kpe_scale": Scalar("float32", 0.02, "by which all rotated values are multiplied"),
     },
-    outputs={
-        "ckv_cache": Tensor(("pages", "page_size", "packed"), dtype="uint8"),
-        "ckv_sf_cache": Tensor(("pages", "page_size", "blocks"), dtype="float8_e4m3fn"),
-        "kpe_cache": Tensor(("pages", "page_size", "kpe_dim"), dtype="float8_e4m3fn"),
-    },
+    outputs=_MLA_CACHES,
     reference=_mla_reference,
     judge=_judge(_mla_reference, "ckv_cache ckv_sf_cache kpe_cache"),
     constraints=(*_CONSTRAINTS, "ckv_dim % 16 == 0", "kpe_dim % 16 == 0"),

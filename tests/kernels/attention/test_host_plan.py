@@ -1,4 +1,4 @@
-"""What SGLang's fast_prefill_plan reaches of a wrapper: replays of drafts without a read of the device."""
+"""SGLang's fast_prefill_plan on a paged wrapper: drafts are replayed without a read of the device."""
 
 from __future__ import annotations
 

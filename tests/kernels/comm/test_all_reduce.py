@@ -99,7 +99,7 @@ def test_a_single_rank_needs_no_workspace(device: str) -> None:
 
 
 def test_a_single_rank_whose_inputs_grow(device: str) -> None:
-    """Of one rank all sizes fit in one memory, which says nothing of what the first call asked."""
+    """A single rank has one workspace for all sizes, whatever size its first call has."""
     for nbytes in (8, 9 << 20):
         x = torch.ones(nbytes // 4, device=device)
         assert torch.equal(all_reduce(x), x)

@@ -24,7 +24,7 @@ def _of_all(x: torch.Tensor) -> list[torch.Tensor]:
 
 
 class Communicator:
-    """What an engine makes of it, over torch's default group."""
+    """Sums as an engine makes them, over torch's default group."""
 
     def __init__(self, rank: int) -> None:
         self.rank = rank

@@ -32,7 +32,7 @@ def kernel(start: float, end: float, call: int = 0, offset: int = EPOCH) -> Kern
 
 @pytest.fixture
 def recording() -> Callable[..., RankRecording]:
-    """What a rank has recorded: a kernel a call, from and to so many microseconds."""
+    """Return the recording of a rank: one kernel for each call, from and to so many microseconds."""
 
     def make(
         *calls: tuple[float, float], its: RankClock | None = None, offset: int = EPOCH

@@ -1,4 +1,4 @@
-"""What is said of a profile of several ranks."""
+"""Findings of a profile of several ranks."""
 
 from __future__ import annotations
 
