@@ -15,7 +15,8 @@ _ERROR = re.compile(
     re.IGNORECASE,
 )
 _NOISE = re.compile(
-    r"^(ninja: build stopped|ninja: Entering|collect2|In file included|from |\[\d+\] )|ld returned|errors? detected"
+    r"^(ninja: Entering|ninja: build stopped: (subcommands? failed|cannot make progress)|"
+    r"collect2|In file included|from |\[\d+\] )|ld returned|errors? detected"
 )
 _KILLED = (
     r"died due to signal 9|Killed signal|(?m:(^|[:\d] +)Killed\b)|code=137|"

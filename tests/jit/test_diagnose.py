@@ -66,13 +66,22 @@ CASES = {
         "as: /tmp/x.o: No space left on device",
         "or of TMPDIR is full",
     ),
+    "full disk, seen by ninja": (
+        "[1] a.cpp\nninja: build stopped: Error writing to build log: No space left on device.\n",
+        "ninja: build stopped: Error writing to build log: No space left on device.",
+        "or of TMPDIR is full",
+    ),
     "no compiler": ("/bin/sh: 1: /opt/nvcc: not found\n", "/bin/sh: 1: /opt/nvcc: not found", ""),
     "out of memory": (
         "g++: fatal error: Killed signal terminated program cc1plus\n",
         "g++: fatal error: Killed signal terminated program cc1plus",
         "FICTL_MAX_JOBS=1",
     ),
-    "silence": ("[1] a.cpp\nninja: build stopped\n", "a compiler failed without a message", ""),
+    "silence": (
+        "[1] a.cpp\nninja: build stopped: subcommand failed.\n",
+        "a compiler failed without a message",
+        "",
+    ),
 }
 
 
