@@ -45,6 +45,11 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
           << "has shape " << Shape{out} << ", 'q' has " << Shape{q}
           << "; but for the last dimension, which is that of values, they are equal");
   }
+  check_no_overlap(name, "out", out);
+  if (sinks.has_value() && (*sinks).numel() != q.size(1)) {
+    raise(argument_error(ErrorKind::ValueError, name, "sinks")
+          << "has shape " << Shape{*sinks} << "; there are " << q.size(1) << " heads");
+  }
   const AttentionCall arguments{out,
                                 pointer(lse),
                                 q,

@@ -83,6 +83,10 @@ device::PagedRows<const T> paged_rows(const Launch& launch, const char* name, Vi
                                       const AttentionCall& call, int64_t kv_heads, int64_t dim) {
   const PagedView paged = paged_heads(launch.op, name, x, call.hnd);
   check_pages(launch.op, name, paged, call.page_size, kv_heads, dim);
+  if (call.page_size < 1) {
+    throw argument_error(ErrorKind::ValueError, launch.op, name)
+        << "has shape " << Shape{x} << ", which is pages of no slots";
+  }
   check_attention_rows(launch, name, x);
   return {paged.data<const T>(), paged.page_pitch, paged.slot_pitch, paged.head_pitch};
 }

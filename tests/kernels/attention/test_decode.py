@@ -92,6 +92,15 @@ def test_a_request_without_keys_is_zero(device: str) -> None:
     assert bool((lse[0] == -float("inf")).all())
 
 
+@pytest.mark.parametrize("sinks", [1, 3, 8])
+def test_sinks_of_other_heads_are_refused(sinks: int, device: str) -> None:
+    """Four heads would read beyond the end of fewer."""
+    run = {"sinks": torch.ones(sinks, device=device)}
+    call = Call(Batch([1, 1], [0, 5], Shape(64), device), run=run)
+    with pytest.raises(ValueError, match=rf"'sinks' has shape \({sinks},\); there are 4 heads"):
+        _run(call)
+
+
 @pytest.mark.parametrize("backend", ["auto", "fa2"])
 def test_many_rows_of_a_request_are_taken_by_kernels_of_prefill(backend: str, device: str) -> None:
     q_len, shape = 9, Shape(64, 8, 1, page_size=16)

@@ -126,6 +126,21 @@ def test_rows_without_keys_are_zero(kv_len: int, device: str) -> None:
     assert bool((lse[: 5 - kv_len] == -torch.inf).all())
 
 
+def test_sinks_of_other_heads_are_refused(device: str) -> None:
+    """Four heads would read beyond the end of three."""
+    run = {"sinks": torch.ones(3, device=device)}
+    call = Call(Batch([5, 3], [9, 3], Shape(64), device), run=run)
+    with pytest.raises(ValueError, match=r"'sinks' has shape \(3,\); there are 4 heads"):
+        _paged(call)
+
+
+def test_a_result_whose_rows_are_one_is_refused(device: str) -> None:
+    batch = Batch([5, 3], [9, 3], Shape(64), device, seed=1)
+    out = torch.zeros(1, 4, 64, dtype=batch.q.dtype, device=device).expand(8, 4, 64)
+    with pytest.raises(ValueError, match=r"strides \(0, 64, 1\): its rows overlap"):
+        _paged(Call(batch, run={"out": out}))
+
+
 def test_scores_of_any_size_overflow_nothing(device: str) -> None:
     batch = Batch([5], [20], Shape(64), device)
     call = Call(batch, {"causal": True, "sm_scale": 1e6}, {}, {"causal": True, "sm_scale": 1e6})
