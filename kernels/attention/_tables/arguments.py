@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import torch
+
+from .._arguments.dtypes import Dtype, dtype_of
 
 _WHY = {
     "skip_softmax_threshold_scale_factor": "the softmax here is exact",
@@ -43,8 +48,33 @@ def tokens_of(op: str, name: str, x: torch.Tensor) -> torch.Tensor:
     if x.ndim == 3:
         return x
     if x.ndim in (4, 5) and x.shape[1] == 1:
-        return x.view(-1, *x.shape[-2:])
+        return viewed(op, name, x, (math.prod(x.shape[:-2]), *x.shape[-2:]))
     raise ValueError(
         f"{op}: argument '{name}' has shape {tuple(x.shape)}; it is (requests, 1, heads, dim), "
         "(requests, 1, queries, heads, dim) or (tokens, heads, dim)"
     )
+
+
+def viewed(op: str, name: str, x: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
+    """View a tensor as (tokens, heads, dim); one of three dimensions is returned as it is."""
+    if x.ndim == 3:
+        return x
+    try:
+        return x.view(*shape)
+    except RuntimeError:
+        raise ValueError(
+            f"{op}: argument '{name}' has shape {tuple(x.shape)} and strides {x.stride()}, of which "
+            f"there is no view of {tuple(shape)}; pass that"
+        ) from None
+
+
+def result_dtype(
+    op: str, name: str, value: Dtype | None, out: torch.Tensor | None, otherwise: torch.dtype
+) -> torch.dtype:
+    """Read the dtype of results, which is that of `out` where both are given."""
+    if value is None:
+        return otherwise
+    dtype = dtype_of(op, name, value)
+    if out is None or out.dtype is dtype:
+        return dtype
+    raise ValueError(f"{op}: argument 'out' has dtype {out.dtype}, and '{name}' is {value}")

@@ -29,7 +29,8 @@ def stacked_or_pair(
             f"{op}: argument '{name}' has shape {tuple(kv_cache.shape)}; it is (pages, 2, "
             f"{inner}, head_dim), or a pair of keys and values without the 2"
         )
-    if not isinstance(kv_cache, tuple | list) or len(kv_cache) != 2:
+    is_pair = isinstance(kv_cache, tuple | list) and len(kv_cache) == 2
+    if not is_pair or not all(map(torch.is_tensor, kv_cache)):
         raise TypeError(
             f"{op}: argument '{name}' is a {type(kv_cache).__name__}; pass a tensor, or a tuple "
             "of keys and values"

@@ -10,7 +10,7 @@ import torch
 from fictl.op import KernelModule
 
 from .._arguments.cache import PagedCache
-from .._arguments.dtypes import Dtype, Dtypes, dtype_of
+from .._arguments.dtypes import Dtype, Dtypes
 from .._arguments.lse import lse_for_kernel
 from .._arguments.numbers import number
 from .._arguments.options import check_dims, check_dtypes
@@ -18,6 +18,7 @@ from .._arguments.renaming import Renaming
 from .._config import FP4, Config
 from .._head_dims import fp4_misfit
 from .._tiles import DECODE_ROWS
+from .arguments import result_dtype, viewed
 from .cache import block_scales, own_tables, stacked_or_pair
 from .queries import Queries
 from .scales import Scales
@@ -114,13 +115,9 @@ def attend(
         bits. shared_tables: whether a request has one row of pages, not one of keys and one of values.
     """
     k, v = stacked_or_pair(op, kv_cache, hnd)
+    dtype = result_dtype(op, "out_dtype", out_dtype, out, q.dtype)
     if out is None:
-        dtype = q.dtype if out_dtype is None else dtype_of(op, "out_dtype", out_dtype)
         out = torch.empty(q.shape, dtype=dtype, device=q.device)
-    elif out_dtype is not None and out.dtype is not dtype_of(op, "out_dtype", out_dtype):
-        raise ValueError(
-            f"{op}: argument 'out' has dtype {out.dtype}, and 'out_dtype' is {out_dtype}"
-        )
     if o_scale != 1.0 and out.dtype.itemsize > 1:
         factor = number(op, "o_scale", 1.0 if o_scale is None else o_scale)
         scales = scales._replace(of_values=scales.of_values * factor)
@@ -139,7 +136,7 @@ def attend(
     with names:
         chosen.attend_planned(
             op,
-            out if out.ndim == 3 else out.view(q.shape),
+            viewed(op, "out", out, q.shape),
             lse,
             q,
             k,

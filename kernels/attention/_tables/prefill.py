@@ -159,7 +159,13 @@ class _Room(NamedTuple):
 
 def _room(op: str, memory: torch.Tensor, chosen: _Chosen, options: Options) -> _Room:
     """Cut the workspace: the list, then partial results, for as many parts as it has room for."""
-    numbers = memory.view(-1).view(torch.uint8).view(torch.int32)
+    if not isinstance(memory, torch.Tensor) or not memory.is_contiguous():
+        what = f"has strides {memory.stride()}" if torch.is_tensor(memory) else f"is {memory!r}"
+        raise ValueError(
+            f"{op}: argument 'workspace_buffer' {what}; pass a contiguous tensor of 128 MiB"
+        )
+    numbers = memory.view(-1).view(torch.uint8)
+    numbers = numbers[: len(numbers) // 4 * 4].view(torch.int32)
     rows = _ALIGNED // 4
     items = -(-chosen.items * _ITEM // rows) * rows
     merges = -(-chosen.parts * _MERGE // rows) * rows
@@ -235,12 +241,37 @@ def _blocks(
 
 
 def _check_queries(op: str, starts: Starts, q: torch.Tensor, sinks: torch.Tensor | None) -> None:
-    """Refuse queries of no request, and sinks of other heads."""
+    """Refuse queries of no request, lengths that nothing tells, and sinks of other heads."""
     if not starts.requests and len(q):
         raise ValueError(f"{op}: argument 'q' has shape {tuple(q.shape)}, and there is no request")
+    if starts.q_lens is None and starts.q_starts is None:
+        raise ValueError(f"{op}: argument 'q_starts' is None; pass a tensor on the device")
+    if starts.most_queries is None or (starts.most_queries < 1 and len(q)):
+        raise ValueError(
+            f"{op}: argument 'max_q_len' is {starts.most_queries}, 'q' has shape {tuple(q.shape)}; "
+            "it is the most queries of a request"
+        )
     if sinks is not None and sinks.numel() != q.shape[1]:
         raise ValueError(
             f"{op}: argument 'sinks' has shape {tuple(sinks.shape)}; there are {q.shape[1]} heads"
+        )
+
+
+def _check_keys(
+    op: str, starts: Starts, k: torch.Tensor, v: torch.Tensor, tables: torch.Tensor | None
+) -> None:
+    """Refuse lengths that nothing tells, tables of other requests, and values of fewer keys."""
+    if starts.kv_lens is None and starts.kv_starts is None:
+        name = "kv_starts" if tables is None else "kv_lens"
+        raise ValueError(f"{op}: argument '{name}' is None; pass a tensor on the device")
+    if tables is not None and len(tables) < starts.requests:
+        raise ValueError(
+            f"{op}: argument 'block_tables' has shape {tuple(tables.shape)}; it has a row for each "
+            f"of {starts.requests} requests"
+        )
+    if len(v) < len(k):
+        raise ValueError(
+            f"{op}: keys have shape {tuple(k.shape)}, values {tuple(v.shape)}; pass as many of both"
         )
 
 
@@ -270,6 +301,7 @@ def attend(
         row of pages, not one of keys and one of values.
     """
     _check_queries(op, starts, q, sinks)
+    _check_keys(op, starts, k, v, tables)
     place = _place(op, tables, k, hnd, shared_tables)
     most, tokens = min(starts.most_queries, len(q)), len(q)
     shape = (op, q.device, options, starts.requests, tokens, most, place.slots, scales.on_device)

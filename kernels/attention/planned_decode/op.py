@@ -197,7 +197,7 @@ def xqa_batch_decode_with_kv_cache(
     """
     name = "xqa_batch_decode_with_kv_cache"
     most = query_count(name, "q_len_per_req", q_len_per_req)
-    if out is None and most > 1 and q_cu_seq_lens is None:
+    if out is None and most > 1 and q_cu_seq_lens is None and len(query) % most == 0:
         out = query.new_empty((len(query) // most, most, *query.shape[1:]))
     return attend(
         kernel,
@@ -276,6 +276,11 @@ def xqa(
         raise ValueError(
             f"{name}: argument 'k_cache' has shape {tuple(k_cache.shape)}; by num_kv_heads, "
             f"page_size and kv_layout it is (pages, {shape[0]}, {shape[1]}, head_dim)"
+        )
+    if (k_sf_cache is None) is not (v_sf_cache is None):
+        missing = "k_sf_cache" if k_sf_cache is None else "v_sf_cache"
+        raise ValueError(
+            f"{name}: argument '{missing}' is None; pass scales of both caches, or none"
         )
     attend(
         kernel,

@@ -39,7 +39,8 @@ void list_work(std::string op, View workspace_items, View workspace_merges,
     fictl::check_dtype(name, argument, numbers, {fictl::kInt32, kUInt32});
     fictl::check_contiguous(name, argument, numbers);
     const int64_t least = is_length ? requests : requests + 1;
-    if (numbers.numel() != requests + 1 && numbers.numel() != least) {
+    const bool has_end = at > 2 && numbers.numel() == requests + 1;
+    if (numbers.numel() != least && !has_end) {
       fictl::raise(fictl::argument_error(ErrorKind::ValueError, name, argument)
                    << "has shape " << Shape{numbers} << "; for " << requests << " requests it has "
                    << least << " elements");

@@ -7,13 +7,13 @@ import torch
 from fictl.op import KernelModule, op
 
 from .._arguments.cache import PagedCache, is_hnd
-from .._arguments.dtypes import Dtype, Dtypes, dtype_of
+from .._arguments.dtypes import Dtype, Dtypes
 from .._arguments.lse import check_lse, lse_for_kernel
 from .._arguments.numbers import Number
 from .._arguments.options import Heads
 from .._arguments.renaming import Renaming
 from .._config import EIGHTHS
-from .._tables.arguments import one_tensor, refuse_others
+from .._tables.arguments import one_tensor, refuse_others, result_dtype
 from .._tables.cache import check_rows, check_wide, keys_and_values
 from .._tables.cudnn import offsets_of, padded_lse, scales_of
 from .._tables.prefill import Kernels, Starts, attend, plain_options
@@ -45,6 +45,7 @@ _CUDNN = Renaming(
         "q_lens": "actual_seq_lens_q",
         "q_starts": "batch_offsets_q",
         "kv_starts": "batch_offsets_k",
+        "max_q_len": "max_token_per_sequence",
     }
 )
 
@@ -129,7 +130,7 @@ def trtllm_batch_context_with_kv_cache(
         raise NotImplementedError(f"{name}: {_OTHER_OUT}")
     hnd = is_hnd(name, kv_layout)
     k, v = keys_and_values(name, kv_cache, hnd)
-    dtype = query.dtype if out_dtype is None else dtype_of(name, "out_dtype", out_dtype)
+    dtype = result_dtype(name, "out_dtype", out_dtype, out, query.dtype)
     if out is None:
         out = torch.empty(query.shape, dtype=dtype, device=query.device)
     if lse is not None or return_lse:
@@ -142,10 +143,11 @@ def trtllm_batch_context_with_kv_cache(
         causal=causal,
         window_left=window_left,
     )
-    if tuple(block_tables.shape[:1]) != (batch_size,):
+    if block_tables is None or tuple(block_tables.shape[:1]) != (batch_size,):
+        shape = None if block_tables is None else tuple(block_tables.shape)
         raise ValueError(
-            f"{name}: argument 'block_tables' has shape {tuple(block_tables.shape)}; by batch_size "
-            f"it is ({batch_size}, most_pages)"
+            f"{name}: argument 'block_tables' has shape {shape}; by batch_size it is "
+            f"({batch_size}, most_pages)"
         )
     with _TRTLLM:
         attend(
@@ -247,7 +249,7 @@ def cudnn_batch_prefill_with_kv_cache(
         )
     check_rows(name, "k_cache", k_cache)
     check_rows(name, "v_cache", v_cache)
-    dtype = q.dtype if o_data_type is None else dtype_of(name, "o_data_type", o_data_type)
+    dtype = result_dtype(name, "o_data_type", o_data_type, out, q.dtype)
     if out is None:
         out = torch.empty((*q.shape[:-1], v_cache.shape[-1]), dtype=dtype, device=q.device)
     starts = offsets_of(

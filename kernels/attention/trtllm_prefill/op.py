@@ -8,13 +8,13 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .._arguments.dtypes import Dtype, Dtypes, dtype_of
+from .._arguments.dtypes import Dtype, Dtypes
 from .._arguments.lse import lse_for_kernel
 from .._arguments.numbers import Number
 from .._arguments.options import Heads
 from .._arguments.renaming import Renaming
 from .._config import EIGHTHS
-from .._tables.arguments import one_tensor, refuse_others
+from .._tables.arguments import one_tensor, refuse_others, result_dtype
 from .._tables.cache import check_rows
 from .._tables.prefill import Kernels, Starts, attend, plain_options
 from .._tables.scales import fused
@@ -253,7 +253,7 @@ def trtllm_fmha_v2_prefill(
             window_left=window_left,
             soft_cap=logits_soft_cap_scale,
             out=out,
-            dtype=laid.q.dtype if out_dtype is None else dtype_of(name, "out_dtype", out_dtype),
+            dtype=result_dtype(name, "out_dtype", out_dtype, out, laid.q.dtype),
             sinks=one_tensor(name, "sinks", sinks),
             enable_pdl=None,
         )[0]

@@ -325,6 +325,13 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"kv_cache": torch.zeros(2, 3)}, ValueError, r"'kv_cache' has shape \(2, 3\)"),
     ({"out": torch.zeros(2, 4, 64)}, TypeError, "out of float32; accepted: float16 or bfloat16"),
     (
+        {"out": torch.zeros(2, 4, 64, 2, dtype=BF16)},
+        ValueError,
+        r"'out' has shape \(2, 4, 64, 2\) .* no view of \(2, 4, 64\)",
+    ),
+    ({"kv_cache": torch.zeros(3, 2, 2, 0, 64, dtype=BF16)}, ValueError, "pages of no slots"),
+    ({"kv_cache": (None, None)}, TypeError, "'kv_cache' is a tuple; pass a tensor, or a tuple"),
+    (
         {"workspace": torch.zeros(9)},
         ValueError,
         "'workspace_buffer' has 36 bytes; the first 8388608",
@@ -339,6 +346,41 @@ def test_it_is_refused_in_words(
     moved = {n: x.to(device) if torch.is_tensor(x) else x for n, x in options.items()}
     with pytest.raises(kind, match=message):
         _decode(Batch([1, 1], [9, 3], _shape(), device), **moved)
+
+
+def test_queries_that_requests_do_not_share_evenly(device: str) -> None:
+    batch = Batch([1, 1, 1], [9, 3, 5], _shape(layout="NHD"), device)
+    given = (batch.cache(), memory(device), table(batch), ints([9, 3, 5], device), 64, SCALE)
+    with pytest.raises(ValueError, match=r"'query' has shape \(3, 4, 64\); .* make 6 tokens"):
+        xqa_batch_decode_with_kv_cache(batch.q, *given, q_len_per_req=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"q": torch.zeros(2, 4, 3, 64, dtype=BF16).transpose(1, 2).unsqueeze(1)}, "'q' has shape"),
+        ({"k_sf_cache": torch.zeros(1)}, "'v_sf_cache' is None; pass scales of both caches"),
+    ],
+)
+def test_xqa_refuses_in_words(options: dict[str, Any], message: str, device: str) -> None:
+    batch = Batch([3, 3], [50, 40], _shape(layout="NHD"), device)
+    k, v = batch.caches()
+    given = {"q": batch.q.reshape(2, 1, 3, 4, 64), "output": torch.empty(6, 4, 64, device=device)}
+    semaphores = torch.zeros(512, dtype=torch.int32, device=device)
+    moved = {n: x.to(device) for n, x in options.items()}
+    with pytest.raises(ValueError, match=message):
+        xqa(
+            k_cache=k,
+            v_cache=v,
+            page_table=table(batch),
+            seq_lens=ints([50, 40], device),
+            workspace_buffer=memory(device),
+            semaphores=semaphores,
+            num_kv_heads=2,
+            page_size=16,
+            q_seq_len=3,
+            **{**given, "output": given["output"].to(BF16), **moved},
+        )
 
 
 @pytest.mark.parametrize(("offset", "message"), [(4, "'workspace_buffer' .* 16 b"), (2, "4 bytes")])

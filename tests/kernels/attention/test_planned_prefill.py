@@ -47,7 +47,7 @@ def _context(batch: Batch, **options: Any) -> Any:
         given.pop("workspace", _memory(batch.device)),
         given.pop("block_tables", table(batch)),
         given.pop("seq_lens", ints([*batch.kv_lens], batch.device)),
-        max(batch.q_lens),
+        given.pop("max_q_len", max(batch.q_lens)),
         1,
         given.pop("bmm1_scale", batch.shape.dim**-0.5),
         given.pop("bmm2_scale", 1.0),
@@ -169,6 +169,21 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
         "'workspace_buffer' has 36 bytes; the list of work",
     ),
     ({"sinks": [1, 2]}, ValueError, "'sinks' is a list; pass a tensor of a number a head"),
+    # Without lengths, a GPU would read from a null pointer.
+    ({"seq_lens": None}, ValueError, "'seq_lens' is None; pass a tensor on the device"),
+    ({"cum_seq_lens_q": None}, ValueError, "'cum_seq_lens_q' is None; pass a tensor on the device"),
+    ({"block_tables": None}, ValueError, "'block_tables' has shape None; by batch_size"),
+    # Offsets are one more than lengths, and are not mistaken for them.
+    ({"seq_lens": torch.zeros(3, dtype=torch.int32)}, ValueError, r"'seq_lens' .* it has 2 elem"),
+    ({"max_q_len": None}, ValueError, "'max_q_len' is None, 'query' has shape"),
+    ({"max_q_len": 0}, ValueError, r"'max_q_len' is 0, 'query' has shape \(6, 4, 64\)"),
+    ({"kv_cache": (None, None)}, TypeError, "'kv_cache' is a tuple; pass a tensor, or a tuple"),
+    ({"workspace": None}, ValueError, "'workspace_buffer' is None; pass a contiguous tensor"),
+    (
+        {"out": torch.zeros(6, 4, 64, dtype=torch.bfloat16), "out_dtype": torch.float16},
+        ValueError,
+        "'out' has dtype torch.bfloat16, and 'out_dtype' is torch.float16",
+    ),
 ]
 
 
@@ -188,6 +203,21 @@ def test_a_workspace_whose_list_would_not_be_aligned(device: str) -> None:
         _context(batch, workspace=_memory(device)[4:])
 
 
+def test_strides_that_no_kernel_takes(device: str) -> None:
+    batch = Batch([5, 1], [9, 3], _shape(), device)
+    with pytest.raises(ValueError, match=r"'workspace_buffer' has strides \(9, 1\); pass a contig"):
+        _context(batch, workspace=torch.zeros(9, 9, device=device)[:, 1:])
+    out = torch.zeros(1, 4, 64, dtype=torch.bfloat16, device=device).expand(6, 4, 64)
+    with pytest.raises(ValueError, match=r"'out' has .* strides \(0, 64, 1\): its rows overlap"):
+        _context(batch, out=out)
+
+
+def test_a_workspace_of_an_odd_number_of_bytes(device: str) -> None:
+    batch = Batch([5, 1], [9, 3], _shape(), device)
+    found = _context(batch, workspace=_memory(device, (4 << 20) + 1))
+    assert_attends(found, batch.expected(causal=True))
+
+
 def test_more_pages_than_an_int32_counts(device: str) -> None:
     batch = Batch([5, 1], [9, 3], _shape(), device)
     wide = torch.empty(2, 1 << 28, dtype=torch.int32, device="meta")
@@ -205,6 +235,15 @@ def test_more_pages_than_an_int32_counts(device: str) -> None:
         ({"batch_offsets_o": torch.tensor([0, 9, 9])}, "'batch_offsets_o' is"),
         ({"k_scale": torch.ones(1)}, "'k_scale' is given; scales are for queries of fp8"),
         ({"lse": torch.zeros(3)}, r"'lse' has shape \(3,\)"),
+        (
+            {"block_tables": torch.zeros(1, 9, dtype=torch.int32)},
+            r"'block_tables' has shape \(1, 9\); it has a row for each of 2 requests",
+        ),
+        ({"max_token_per_sequence": 0}, "'max_token_per_sequence' is 0, 'q' has shape"),
+        (
+            {"out": torch.zeros(6, 4, 64, dtype=torch.bfloat16), "o_data_type": "float16"},
+            "'out' has dtype torch.bfloat16, and 'o_data_type' is float16",
+        ),
     ],
 )
 def test_cudnn_s_arguments_are_refused_in_words(
@@ -219,13 +258,13 @@ def test_cudnn_s_arguments_are_refused_in_words(
         "block_tables": table(batch),
         "batch_offsets_q": q_at,
         "batch_offsets_o": q_at,
+        "max_token_per_sequence": 5,
         **options,
     }
     given = {n: x.to(device) if torch.is_tensor(x) else x for n, x in given.items()}
     with pytest.raises(ValueError, match=message):
         cudnn_batch_prefill_with_kv_cache(
             *(batch.q, *batch.caches(), 0.125, _memory(device)),
-            max_token_per_sequence=5,
             max_sequence_kv=9,
             causal=True,
             return_lse=False,

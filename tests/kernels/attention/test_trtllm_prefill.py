@@ -39,6 +39,7 @@ def _ragged(batch: Batch, **options: Any) -> Any:
         "window_left": -1,
         "bmm1_scale": batch.shape.dim**-0.5,
         "bmm2_scale": 1.0,
+        "cum_seq_lens_kv": _ends(batch.kv_lens, batch.device),
         **options,
     }
     return trtllm_ragged_attention_deepseek(
@@ -49,7 +50,6 @@ def _ragged(batch: Batch, **options: Any) -> Any:
         o_sf_scale=1.0,
         batch_size=len(batch.kv_lens),
         cum_seq_lens_q=starts(batch),
-        cum_seq_lens_kv=_ends(batch.kv_lens, batch.device),
         **given,
     )
 
@@ -156,6 +156,11 @@ def test_a_pair_s_table_counts_values_from_where_keys_begin(device: str) -> None
             NotImplementedError,
             "softmax here is exact",
         ),
+        (
+            {"out": torch.zeros(6, 4, 64, dtype=BF16), "out_dtype": "float16"},
+            ValueError,
+            "'out' has dtype torch.bfloat16, and 'out_dtype' is float16",
+        ),
     ],
 )
 def test_v2_refuses_in_words(
@@ -163,8 +168,17 @@ def test_v2_refuses_in_words(
 ) -> None:
     batch = Batch([5, 1], [9, 3], Shape(64), device)
     qkv, layout = (batch.q, *batch.ragged()), options.pop("layout", "SEPARATE_Q_K_V")
+    moved = {n: x.to(device) if torch.is_tensor(x) else x for n, x in options.items()}
     with pytest.raises(kind, match=message):
-        _v2(batch, qkv, layout, **options)
+        _v2(batch, qkv, layout, **moved)
+
+
+def test_v2_refuses_tables_of_fewer_requests(device: str) -> None:
+    """Rows beyond the last would be garbage, and pages by them anywhere."""
+    batch = Batch([5, 1], [9, 3], Shape(64, page_size=16, layout="HND"), device)
+    qkv = (batch.q, batch.cache())
+    with pytest.raises(ValueError, match=r"'block_tables' .* a row for each of 2 requests"):
+        _v2(batch, qkv, "Q_PAGED_KV_HND", block_tables=table(batch)[:1])
 
 
 @pytest.mark.parametrize(
@@ -176,6 +190,12 @@ def test_v2_refuses_in_words(
         ({"query": torch.zeros(2, 3)}, ValueError, r"'query' has shape \(2, 3\)"),
         ({"window_left": 3, "bmm1_scale": torch.ones(2)}, ValueError, "'bmm1_scale' has shape"),
         ({"attention_sinks": torch.zeros(3)}, ValueError, "'attention_sinks'"),
+        ({"cum_seq_lens_kv": None}, ValueError, "'cum_seq_lens_kv' is None; pass a tensor"),
+        (
+            {"value": torch.zeros(9, 2, 64, dtype=BF16)},
+            ValueError,
+            r"keys have shape \(12, 2, 64\), values \(9, 2, 64\); pass as many of both",
+        ),
     ],
 )
 def test_ragged_refuses_in_words(
