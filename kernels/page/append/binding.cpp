@@ -72,6 +72,15 @@ void check_page_sizes(const char* op, const char* name, const PagedView& x, cons
                << other.page_size);
 }
 
+// One table is for both: a page of one beyond the end of the other would be written there.
+void check_page_counts(const char* op, const char* name, const PagedView& x, const char* other_name,
+                       const PagedView& other) {
+  if (x.tensor.size(0) == other.tensor.size(0)) return;
+  fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, name)
+               << "has " << x.tensor.size(0) << " pages, " << other_name << " "
+               << other.tensor.size(0));
+}
+
 // paged_kv_cache: keys and values in one tensor, or the keys if paged_kv_cache_1 is given.
 void append_paged_kv_cache(View append_key, View append_value, View batch_indices, View positions,
                            View paged_kv_cache, Optional<View> paged_kv_cache_1, View kv_indices,
@@ -100,6 +109,7 @@ void append_paged_kv_cache(View append_key, View append_value, View batch_indice
       heads_of(__func__, paged_kv_cache, kv_layout, stacked ? 0 : -1, append_key);
   const PagedView values = heads_of(__func__, v_cache, kv_layout, stacked ? 1 : -1, append_value);
   check_page_sizes(__func__, "paged_kv_cache", values, "those of the keys", keys);
+  check_page_counts(__func__, "paged_kv_cache", values, "that of the keys", keys);
   fictl::call(__func__, append_key, fictl::page::append_paged_kv_cache, append_key, append_value,
               batch_indices, positions, keys, values, kv_indices, kv_indptr, kv_last_page_len,
               enable_pdl);
@@ -124,7 +134,10 @@ void append_paged_mla_kv_cache(View append_ckv, View append_kpe, View batch_indi
   std::optional<PagedView> kpe;
   if (ckv_cache) ckv = latent_of(__func__, "ckv_cache", *ckv_cache, "append_ckv", append_ckv);
   if (kpe_cache) kpe = latent_of(__func__, "kpe_cache", *kpe_cache, "append_kpe", append_kpe);
-  if (ckv && kpe) check_page_sizes(__func__, "kpe_cache", *kpe, "'ckv_cache'", *ckv);
+  if (ckv && kpe) {
+    check_page_sizes(__func__, "kpe_cache", *kpe, "'ckv_cache'", *ckv);
+    check_page_counts(__func__, "kpe_cache", *kpe, "'ckv_cache'", *ckv);
+  }
   const PagedView* no_cache = nullptr;
   fictl::call(__func__, append_ckv, fictl::page::append_paged_mla_kv_cache, append_ckv, append_kpe,
               batch_indices, positions, ckv ? &*ckv : no_cache, kpe ? &*kpe : no_cache, kv_indices,

@@ -109,6 +109,11 @@ Pages checked(const char* op, View append_key, View append_value, const Cache& c
   Pages pages{heads_of(op, cache, scales, 0, hnd, append_key),
               heads_of(op, cache, scales, 1, hnd, append_value)};
   check_same_pages(op, "paged_kv_cache", pages.values.page_size(), pages.keys.page_size());
+  if (pages.values.pages() != pages.keys.pages()) {
+    fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "paged_kv_cache")
+                 << "has " << pages.keys.pages() << " pages of keys, " << pages.values.pages()
+                 << " of values");
+  }
   return pages;
 }
 
@@ -141,11 +146,6 @@ void check_slots(const char* op, View slot_mapping, View append_key, View append
                  << ", 'append_value' " << Shape{append_value} << ": they have no fewer");
   }
   const int64_t slots = pages.keys.pages() * pages.keys.page_size();
-  if (pages.values.pages() != pages.keys.pages()) {
-    fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "paged_kv_cache")
-                 << "has " << pages.keys.pages() << " pages of keys, " << pages.values.pages()
-                 << " of values");
-  }
   if (slots <= INT32_MAX) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "paged_kv_cache")
                << "has " << slots << " slots; a slot mapping reaches " << INT32_MAX);
@@ -205,6 +205,10 @@ void nvfp4_quantize_append_paged_mla_kv_cache(View append_ckv, View append_kpe, 
                              append_ckv.size(1));
   });
   const PagedView kpe = rotated(__func__, kpe_cache, append_kpe, ckv.page_size());
+  if (kpe.tensor.size(0) != ckv.pages()) {
+    fictl::raise(fictl::argument_error(ErrorKind::ValueError, __func__, "kpe_cache")
+                 << "has " << kpe.tensor.size(0) << " pages, 'ckv_cache' " << ckv.pages());
+  }
   const PositionViews where{batch_indices, positions, kv_indices, kv_indptr, kv_last_page_len};
   check_where(__func__, where, first);
   fictl::call(__func__, append_ckv, fictl::page::append_latent, append_ckv, append_kpe, ckv, kpe,

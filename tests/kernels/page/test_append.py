@@ -233,6 +233,15 @@ def test_caches_of_mla_that_do_not_fit_are_refused_by_name(batch, rand) -> None:
         _append_mla(batch, ckv, kpe, None, rand(6, 4, 1, 8))
     with pytest.raises(ValueError, match=r"'kpe_cache' has pages of 2 slots, 'ckv_cache' of 4"):
         _append_mla(batch, ckv, kpe, rand(6, 4, 16), rand(6, 2, 8))
+    with pytest.raises(ValueError, match=r"'kpe_cache' has 2 pages, 'ckv_cache' 6"):
+        _append_mla(batch, ckv, kpe, rand(6, 4, 16), rand(2, 4, 8))
+
+
+def test_values_of_fewer_pages_are_refused(batch, rand) -> None:
+    """The table is of both: what is beyond the end of the values would be overwritten."""
+    key = rand(5, 3, 8)
+    with pytest.raises(ValueError, match=r"'paged_kv_cache' has 2 pages, that of the keys 6"):
+        _append(batch, key, key, (rand(6, 4, 3, 8), rand(2, 4, 3, 8)))
 
 
 @pytest.mark.needs_gpu

@@ -256,6 +256,29 @@ def test_what_does_not_fit_is_refused_by_name(change, message: str, table, devic
         _append(table, *given.values(), **how)
 
 
+def test_values_of_fewer_pages_are_refused(table, rows, device: str) -> None:
+    """The table is of both: what is beyond the end of the values would be overwritten."""
+    key = rows()
+    packed, scales = (
+        tuple(
+            torch.zeros(pages, SLOTS, HEADS, DIM // n, dtype=torch.uint8, device=device)
+            for pages in (PAGES, 2)
+        )
+        for n in (2, 16)
+    )
+    with pytest.raises(ValueError, match=rf"has {PAGES} pages of keys, 2 of values"):
+        _append(table, key, key, packed, scales)
+    with pytest.raises(ValueError, match=rf"has {PAGES} pages of keys, 2 of values"):
+        _append_slots(key, key, packed, scales, mapping=[0] * 5)
+    where, pages = table()
+    ckv = [torch.zeros(PAGES, SLOTS, n, dtype=torch.uint8, device=device) for n in (24, 3)]
+    kpe = torch.zeros(2, SLOTS, 16, dtype=torch.uint8, device=device)
+    with pytest.raises(ValueError, match=rf"'kpe_cache' has 2 pages, 'ckv_cache' {PAGES}"):
+        nvfp4_quantize_append_paged_mla_kv_cache(
+            rows(5, 48), rows(5, 16), *where, *ckv, kpe, *pages, 1.0, 1.0
+        )
+
+
 def test_other_dtypes_are_refused_by_name(caches, table, rows) -> None:
     key = rows()
     with pytest.raises(TypeError, match=r"'append_value' has dtype float16, 'append_key' has"):
