@@ -161,9 +161,15 @@ class Recording(_Part):
             raise Refused(f"tensor {index} ends at byte {end} of a storage of {room}")
 
     def _check_runs(self, step: Written) -> None:
-        room, count = prod(self.views[step.view].shape), sum(run[2] for run in step.runs)
+        view = self.views[step.view]
+        room, count = prod(view.shape), sum(run[2] for run in step.runs)
         if count != room:
             raise Refused(f"a step writes {count} elements to tensor {step.view}, which has {room}")
+        # As many are allocated, which is more than the storage where elements share their place.
+        if room * dtype_named(view.dtype).itemsize > self.storages[view.storage].bytes:
+            raise Refused(
+                f"a step writes {room} elements to tensor {step.view}, which share places"
+            )
 
 
 def is_recording(path: Path) -> bool:

@@ -71,6 +71,13 @@ def test_it_is_read_as_it_was_written_with_a_line_for_each_step(file: Path) -> N
         ),
         ({"steps": [{"kind": "write", "view": 1, "runs": []}]}, "writes to tensor 1 of 1"),
         ({"steps": [{"kind": "write", "view": 0, "runs": [[0, 0, 1 << 50]]}]}, "which has 6"),
+        (
+            {
+                "views": [{**VIEW.model_dump(), "shape": [1 << 50, 1], "stride": [0, 1]}],
+                "steps": [{"kind": "write", "view": 0, "runs": [[0, 0, 1 << 50]]}],
+            },
+            "writes 1125899906842624 elements to tensor 0, which share places",
+        ),
         ({"steps": [{"kind": "call", "name": "../x"}]}, "name"),
         ({"steps": [{"kind": "exec"}]}, "kind"),
     ],
