@@ -88,16 +88,20 @@ def _chosen(names: str) -> Iterator[Place]:
             + (f", in which {shown(names)} would be looked up" if names else ""),
             _EXAMPLE,
         )
-    known = {place.name: place for place in places_in(path)}
+    places = [*places_in(path)]
+    _refuse_twins(places)
+    known = {place.name: place for place in places}
     if not names:
-        yield from known.values()
+        yield from places
         return
+    chosen: dict[str, Place] = {}  # One may be meant by its name, and by a label.
     for text in names.split(","):
         for name in expanded(text.strip()):
-            chosen = [place for place in known.values() if name in (place.name, *place.labels)]
-            if not chosen:
+            meant = {one.name: one for one in places if name in (one.name, *one.labels)}
+            if not meant:
                 raise UsageError(f"{path} has no place {shown(name)}", f"it has {_some(known)}")
-            yield from chosen
+            chosen |= meant
+    yield from chosen.values()
 
 
 def _of_hosts(hosts: str) -> Iterator[Place]:
@@ -111,7 +115,7 @@ def _of_hosts(hosts: str) -> Iterator[Place]:
 
 
 def _places(table: dict[str, Any]) -> Iterator[Place]:
-    if not isinstance(table, dict) or table.get("engine") != ray.RAY:
+    if not (isinstance(table, dict) and table.get("engine") == ray.RAY):
         yield _place(table)
         return
     unfit = [key for key in _NOT_OF_RAY if key in table]
@@ -123,6 +127,8 @@ def _places(table: dict[str, Any]) -> Iterator[Place]:
 
 def _place(table: dict[str, Any]) -> Place:
     """Check one table, so that nothing in it can be taken for an option or another command."""
+    if not isinstance(table, dict):
+        raise InvalidValue(f"{shown(repr(table))} is not a table", _EXAMPLE)
     unknown = [key for key in table if key not in _KEYS]
     if unknown:
         known = ", ".join((*_KEYS, *ray.KEYS))

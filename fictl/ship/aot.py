@@ -90,7 +90,9 @@ def _open(root: Path) -> Store:
     """Open the folder as a store; a folder with other contents is refused."""
     mark = root / STORE_FILE
     marked = os.path.isfile(mark)
-    if not marked and os.path.exists(root) and (not os.path.isdir(root) or any(root.iterdir())):
+    other = os.path.exists(root) and (not os.path.isdir(root) or any(root.iterdir()))
+    # Why to look again: another run may make it meanwhile, and begins with the mark.
+    if not marked and other and not os.path.isfile(mark):
         raise UsageError(
             f"{root} holds something that fictl did not put there",
             "name a folder that is empty, or does not exist yet",

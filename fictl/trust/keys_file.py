@@ -120,8 +120,11 @@ def add(key: TrustedKey, dry_run: bool = False) -> bool:
             f"choose another name, or fictl trust remove {key.name}",
         )
     text = _read(path) if os.path.lexists(path) else ""
+    longer = f"{text.rstrip()}\n\n{key.text()}".lstrip()
+    if not _has_keys(longer, (*keys, key)):
+        raise _not_editable(path)
     if not dry_run:
-        _write(path, f"{text.rstrip()}\n\n{key.text()}".lstrip())
+        _write(path, longer)
     return True
 
 
@@ -138,11 +141,23 @@ def remove(name: str, dry_run: bool = False) -> TrustedKey:
     left = tuple(key for key in keys if key != gone)
     end = starts[at + 1] if at + 1 < len(starts) else len(text)
     rest = text[: starts[at]] + text[end:] if at < len(starts) else text
-    if _parsed(path, rest) != left:
-        raise UsageError(f"{path} is written in a form that cannot be edited", "edit it by hand")
+    if not _has_keys(rest, left):
+        raise _not_editable(path)
     if not dry_run:
         _write(path, rest)
     return gone
+
+
+def _has_keys(text: str, keys: tuple[TrustedKey, ...]) -> bool:
+    """True if an edited list still is one, of exactly these keys."""
+    try:
+        return _parsed(Path(), text) == keys
+    except UsageError:
+        return False
+
+
+def _not_editable(path: Path) -> UsageError:
+    return UsageError(f"{path} is written in a form that cannot be edited", "edit it by hand")
 
 
 def _read(path: Path) -> str:

@@ -118,8 +118,10 @@ def test_work_of_a_worker_that_dies_is_lost_and_the_next_has_another(
 
 def test_a_worker_that_died_unasked_is_replaced_in_silence(evaluator: ProcessEvaluator) -> None:
     first = pid(evaluator)
+    connection: Any = evaluator._connection
     os.kill(int(first), signal.SIGKILL)
-    time.sleep(0.2)
+    while not connection.has_ended:
+        time.sleep(0.01)
     assert pid(evaluator) != first
 
 

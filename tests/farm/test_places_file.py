@@ -68,9 +68,21 @@ def test_places_are_chosen_by_name_range_and_label(
     assert [p.name for p in places_of("here,h200-{1..2}", "emu")] == ["here", "h200-1", "h200-2"]
     assert len(places_of("H200", "emu")) == 4
     assert len(places_of("", "emu")) == 5
+    both = places_of("h200-1,H200,here,here", "emu")
+    assert [p.name for p in both] == ["h200-1", "h200-0", "h200-2", "h200-3", "here"]
     with pytest.raises(UsageError, match="has no place h100") as caught:
         places_of("h100", "emu")
     assert "h200-0" in caught.value.hint
+
+
+def test_two_places_of_one_name_are_refused_however_they_are_named(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text(f'{_FARM}[[place]]\nname = "h200-2"\n')
+    monkeypatch.setenv("FICTL_PLACES", str(file))
+    for on in (str(file), "", "here", "H200"):
+        with pytest.raises(UsageError, match="2 places are named h200-2"):
+            places_of(on, "emu")
 
 
 def test_hosts_of_ssh() -> None:
@@ -112,6 +124,8 @@ def test_what_is_no_place_is_refused(on: str, message: str) -> None:
         ("[[place]]\n", "place 1: name is None"),
         ("[[place]\n", "is not a file of places"),
         ("place = 3\n", "is not a file of"),
+        ("place = [1]\n", "place 1: 1 is not a table"),
+        ("place = [[{}]]\n", "place 1: .* is not a table"),
         ("[[place]]\nname='a'\n[other]\nx=1\n", "it has other"),
         ("[[place]]\nname='a'\nlunch=['ssh']\n", "lunch is not known"),
         ("[[place]]\nname='a'\nlaunch='ssh gpu1'\n", "not a list of words"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import stat
 from pathlib import Path
@@ -20,6 +21,7 @@ from fictl.jit.store.stores import STORE_FILE, Store
 from fictl.paths import cache_root, own_folders
 from fictl.project import find
 from fictl.sealed import seal, unseal
+from fictl.ship import aot
 from fictl.ship.aot import ship
 from fictl.version import VERSION
 
@@ -190,6 +192,26 @@ def test_a_folder_with_something_else_in_it_is_refused(out: Path) -> None:
     with pytest.raises(UsageError, match="holds something that fictl did not put there"):
         _ship(out)
     assert _files(out) == ["precious"]
+
+
+def test_another_run_may_begin_the_folder_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "out"
+    looks = []
+    real = os.path.isfile
+
+    def begun_after_the_first_look(path: Path) -> bool:
+        if Path(path) == root / STORE_FILE and not looks:
+            looks.append(path)
+            root.mkdir()
+            (root / STORE_FILE).write_text("{}")
+            return False
+        return real(path)
+
+    monkeypatch.setattr(os.path, "isfile", begun_after_the_first_look)
+    assert aot._open(root).root == root
+    assert len(looks) == 1
 
 
 def test_a_file_in_its_place_is_refused(out: Path) -> None:

@@ -61,6 +61,17 @@ def test_what_people_wrote_beside_the_entries_stays(path: Path) -> None:
     assert trusted_keys() == (CI,)
 
 
+def test_a_list_in_another_form_is_left_as_it_is(path: Path) -> None:
+    path.parent.mkdir()
+    text = f'key = [{{name = "ci", public = "{CI.public.line}"}}]\n'
+    path.write_text(text)
+    for edit in (lambda: keys_file.add(ME), lambda: keys_file.remove("ci")):
+        with pytest.raises(UsageError, match="cannot be edited"):
+            edit()
+    assert path.read_text() == text
+    assert [key.name for key in trusted_keys()] == ["ci"]
+
+
 def test_a_name_that_is_not_there_is_named_with_those_that_are(path: Path) -> None:
     keys_file.add(CI)
     with pytest.raises(UsageError, match="no key 'cy'") as error:

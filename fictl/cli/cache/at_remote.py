@@ -67,7 +67,12 @@ def sweep(results: list[Swept], dry_run: bool) -> console.Result:
 
 
 def _swept(swept: Swept) -> dict[str, Any]:
-    kinds = {"builds": swept.documents, "signatures": swept.signatures, "blobs": swept.blobs}
+    kinds = {
+        "builds": swept.documents,
+        "signatures": swept.signatures,
+        "blobs": swept.blobs,
+        "unfinished": swept.unfinished,
+    }
     names = {kind: [entry.name for entry in entries] for kind, entries in kinds.items()}
     return {"url": swept.url, "freed": swept.freed, "left": swept.left, **names}
 
@@ -79,6 +84,8 @@ def _sweeps(out: Console, results: list[Swept], dry_run: bool) -> None:
                 out.print(f"  {entry.name}", markup=False, style="dim", soft_wrap=True)
         verb = "would remove" if dry_run else "removed"
         what = f"{counted(len(swept.documents), 'build')}, {counted(len(swept.blobs), 'blob')}"
+        if swept.unfinished:
+            what += f", {counted(len(swept.unfinished), 'unfinished file')}"
         sizes = f"{spell_size(swept.freed)} · {spell_size(swept.left)} left"
         out.print(f"{verb} {what}: {sizes} at {swept.url}", markup=False, soft_wrap=True)
 
@@ -89,7 +96,8 @@ def audit(results: list[Audit]) -> console.Result:
     if broken:
         count = sum(len(result.documents) for result in results)
         hint = (
-            "fictl cache push sends a build again; a bucket that others can write may be poisoned"
+            "remove the files that are named, and fictl cache push sends them again; a bucket that "
+            "others can write may be poisoned"
         )
         error = FictlError(f"{len(broken)} of {counted(count, 'build')} are damaged", hint)
     data = {"remotes": [_audited(result) for result in results]}

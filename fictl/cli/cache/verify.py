@@ -47,7 +47,9 @@ def command(
 
         if repair:
             raise UsageError(
-                "--repair is for the cache here", "fictl cache push sends a build again"
+                "--repair is for the cache here",
+                "without it, damaged files of a remote are named: remove them there, and "
+                "fictl cache push sends them again",
             )
         console.show(at_remote.audit(audit_remote()))
         return

@@ -106,12 +106,13 @@ def _problem(bucket: Bucket, sha256: str, size: int, folder: str) -> str:
     try:
         digest = bucket.fetch(blob_name(sha256), target, size)
     except NotThere:
-        return f"its file {sha256[:12]}… is missing"
+        return f"its file {blob_name(sha256)} is missing"
     except BadAnswer as error:
         return str(error)
     finally:
         target.unlink(missing_ok=True)
-    return "" if digest == sha256 else f"its file {sha256[:12]}… has other bytes than its name says"
+    text = f"its file {blob_name(sha256)} has other bytes than its name says"
+    return "" if digest == sha256 else text
 
 
 def _with_blobs(one: Audited, problems: dict[str, str]) -> Audited:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ from fictl.jit.remote.bucket import BadAnswer, Listed, NotThere, RemoteFailed, c
 from fictl.paths import files_below
 
 _CHUNK = 1 << 20
+# As `rooted.created` names a file that is not whole yet.
+_UNFINISHED = re.compile(r"(?P<folder>(?:[^/]+/)*)\.(?P<name>[^/]+)\.[0-9a-f]{8}")
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,11 @@ class FolderBucket:
 
     def listed(self, prefix: str) -> Iterator[Listed]:
         self._require_root()
-        for path in files_below(self.root / checked(prefix) if prefix else self.root):
-            name = path.relative_to(self.root).as_posix()
-            try:
-                info = os.lstat(path)
-            except OSError:
-                continue  # Removed meanwhile.
-            if is_name(name) and stat.S_ISREG(info.st_mode):
-                yield Listed(name, info.st_size, info.st_mtime)
+        return self._files(self.root / checked(prefix) if prefix else self.root, is_name)
+
+    def unfinished(self) -> Iterator[Listed]:
+        """Yield what is being written, or was when its writer was killed; no reader sees it."""
+        return self._files(self.root, _is_unfinished)
 
     def read(self, name: str, largest: int) -> bytes:
         with self._opened(name) as file:
@@ -65,6 +65,17 @@ class FolderBucket:
         except NotThere:
             return None
 
+    def has_bytes(self, name: str, sha256: str) -> bool:
+        """True if the file is there with exactly these bytes, which are all read."""
+        digest = hashlib.sha256()
+        try:
+            with self._opened(name) as file:
+                while chunk := file.read(_CHUNK):
+                    digest.update(chunk)
+        except NotThere:
+            return False
+        return digest.hexdigest() == sha256
+
     def write(self, name: str, data: bytes) -> None:
         with self._created(name) as file:
             file.write(data)
@@ -75,7 +86,7 @@ class FolderBucket:
 
     def delete(self, name: str) -> None:
         try:
-            rooted.remove(self.root, self.root / checked(name))
+            rooted.remove(self.root, self.root / (name if _is_unfinished(name) else checked(name)))
         except FileNotFoundError:
             pass
         except OSError as error:
@@ -85,6 +96,16 @@ class FolderBucket:
         path = self.root / checked(name) if name else self.root
         levels = [path, *path.parents]
         return all(map(_is_own, levels[: levels.index(self.root) + 1]))
+
+    def _files(self, folder: Path, is_meant: Callable[[str], bool]) -> Iterator[Listed]:
+        for path in files_below(folder):
+            name = path.relative_to(self.root).as_posix()
+            try:
+                info = os.lstat(path)
+            except OSError:
+                continue  # Removed meanwhile.
+            if is_meant(name) and stat.S_ISREG(info.st_mode):
+                yield Listed(name, info.st_size, info.st_mtime)
 
     def _opened(self, name: str) -> BinaryIO:
         try:
@@ -117,6 +138,11 @@ class FolderBucket:
         return RemoteFailed(
             self.url, error.strerror or str(error), known.hint if known else "", denied
         )
+
+
+def _is_unfinished(name: str) -> bool:
+    match = _UNFINISHED.fullmatch(name)
+    return match is not None and is_name(match["folder"] + match["name"])
 
 
 def _is_own(path: Path) -> bool:

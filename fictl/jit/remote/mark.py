@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from fictl.errors import SetupError, UsageError
-from fictl.jit.remote.bucket import Bucket, NotThere
+from fictl.jit.remote.bucket import BadAnswer, Bucket, NotThere
 from fictl.jit.remote.document import canonical
 
 MARK = "fictl-remote.json"
@@ -43,5 +43,5 @@ def _schema(bucket: Bucket) -> str:
         return str(json.loads(bucket.read(MARK, _LARGEST))["schema"])
     except NotThere:
         return ""
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (BadAnswer, ValueError, KeyError, TypeError, RecursionError):
         return "unreadable"

@@ -15,6 +15,7 @@ from fictl.jit.remote.bucket import BadAnswer, Bucket, Listed, NotThere
 from fictl.jit.remote.catalog import INDEX, Candidate, index_of
 from fictl.jit.remote.contents import Contents, contents_of
 from fictl.jit.remote.document import LARGEST
+from fictl.jit.remote.folder import FolderBucket
 from fictl.jit.remote.mark import require_ours
 
 GRACE_SECONDS = 7 * 86400.0
@@ -25,17 +26,21 @@ _SHA256 = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 
 @dataclass(frozen=True)
 class Swept:
-    """Names that were removed (or would be), by kind, and the bytes that are left."""
+    """Names that were removed (or would be), by kind, and the bytes that are left.
+
+    unfinished: files of killed writers.
+    """
 
     url: str
     documents: tuple[Listed, ...]
     signatures: tuple[Listed, ...]
     blobs: tuple[Listed, ...]
     left: int
+    unfinished: tuple[Listed, ...] = ()
 
     @property
     def removed(self) -> tuple[Listed, ...]:
-        return (*self.documents, *self.signatures, *self.blobs)
+        return (*self.documents, *self.signatures, *self.blobs, *self.unfinished)
 
     @property
     def freed(self) -> int:
@@ -60,7 +65,8 @@ def sweep(bucket: Bucket, older_than: float | None = None, dry_run: bool = False
     ]
     signatures = _signatures(contents, old, kept, now)
     left = contents.size - sum(entry.size for entry in (*old.values(), *signatures, *blobs))
-    swept = Swept(bucket.url, tuple(old.values()), tuple(signatures), tuple(blobs), left)
+    kinds = tuple(old.values()), tuple(signatures), tuple(blobs)
+    swept = Swept(bucket.url, *kinds, left, _unfinished(bucket, now))
     if not dry_run:
         _remove(bucket, swept, {it.folder for it in old}, kept)
     return swept
@@ -77,6 +83,13 @@ def _signatures(
         for name, entry in contents.signatures.items()
         if name in going or (name not in with_document and now - entry.changed > GRACE_SECONDS)
     ]
+
+
+def _unfinished(bucket: Bucket, now: float) -> tuple[Listed, ...]:
+    """Return what killed writers left in a folder; other buckets keep no part of a file."""
+    if not isinstance(bucket, FolderBucket):
+        return ()
+    return tuple(entry for entry in bucket.unfinished() if now - entry.changed > GRACE_SECONDS)
 
 
 def _named_blobs(bucket: Bucket, kept: Iterable[Candidate], contents: Contents) -> set[str]:
@@ -106,5 +119,5 @@ def _remove(bucket: Bucket, swept: Swept, folders: set[str], kept: list[Candidat
         else:
             bucket.delete(f"{folder}/{INDEX}")
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for kind in (swept.documents, swept.signatures, swept.blobs):
+        for kind in (swept.documents, swept.signatures, swept.blobs, swept.unfinished):
             list(pool.map(lambda entry: bucket.delete(entry.name), kind))

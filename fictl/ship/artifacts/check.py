@@ -12,7 +12,7 @@ from fictl.errors import FictlError, UsageError
 from fictl.jit.remote.document import Document
 from fictl.ship.artifacts.fitting import unfit
 from fictl.ship.artifacts.folder import ArtifactsFolder
-from fictl.ship.artifacts.index import Indexed, read_index
+from fictl.ship.artifacts.index import Indexed, require_index
 from fictl.ship.artifacts.pull import pull
 from fictl.ship.artifacts.signed import OWN, Signed
 from fictl.ship.artifacts.transfer import Repositories, TransferObserver
@@ -76,7 +76,7 @@ def check_url(url: str, observer: TransferObserver) -> list[CheckedSnapshot]:
     for closed, reason in repositories.closed:
         raise FictlError(f"{closed} cannot be checked: {reason}")
     (bucket,) = repositories.buckets
-    return [one for entry in read_index(bucket) for one in _checked_there(entry, url, observer)]
+    return [one for entry in require_index(bucket) for one in _checked_there(entry, url, observer)]
 
 
 def _checked_there(entry: Indexed, url: str, observer: TransferObserver) -> list[CheckedSnapshot]:
@@ -104,7 +104,8 @@ def require_good(snapshots: Sequence[CheckedSnapshot]) -> FictlError | None:
         return None
     return FictlError(
         f"{len(bad)} of {len(snapshots)} snapshots cannot be used as they are",
-        "fictl artifacts pull brings what is missing or damaged again",
+        "fictl artifacts pull brings what is missing or damaged again; with --all, also what is "
+        "for other machines",
     )
 
 
@@ -131,12 +132,14 @@ def _checked(
 def _build(
     document: Document, folder: ArtifactsFolder, verified: dict[str, VerifiedBuild], is_held: bool
 ) -> CheckedBuild:
-    """Check one build. What was not brought need not be here; what is for others is not loaded."""
+    """Check one build. What was not brought last need not be here, but is whole if it is; what is
+    for others is not loaded.
+    """
     reason, entry = unfit(document.manifest), folder.entry(document)
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     if entry is None:
-        problems = (ABSENT,) if is_held else ()
+        problems = (ABSENT,) if is_held or folder.is_damaged(document) else ()
     elif not reason and (result := verified.get(str(entry.path))):
         problems, notes = result.problems, result.notes
     it = document.manifest

@@ -18,7 +18,7 @@ from fictl.errors import UsageError
 from fictl.jit.remote.bucket import BadAnswer, NotThere
 from fictl.jit.remote.document import Document
 from fictl.jit.remote.folder import FolderBucket
-from fictl.jit.store.entry import MANIFEST, Entry, FileStamp, Manifest, Unusable
+from fictl.jit.store.entry import MANIFEST, Corrupt, Entry, FileStamp, Manifest, Unusable
 from fictl.jit.store.staging import is_abandoned, publish
 from fictl.jit.store.stores import STORE_FILE, Store, artifacts_store
 from fictl.jit.store.writing import writing
@@ -130,6 +130,16 @@ class ArtifactsFolder:
             return None
         return entry if is_copy(entry, document) else None
 
+    def is_damaged(self, document: Document) -> bool:
+        """True if something lies in a build's place that is not a whole build."""
+        try:
+            Entry.read(self.place(document)).verify(everything=True)
+        except Corrupt:
+            return os.path.lexists(self.place(document))
+        except Unusable:
+            pass
+        return False
+
     def put(
         self, document: Document, origin: Mapping[str, str], fill: Callable[[str, Path], None]
     ) -> Entry:
@@ -169,7 +179,11 @@ class ArtifactsFolder:
                 rooted.remove_if_empty(self.root, path.parent)
 
     def _refuse_other(self) -> None:
-        if os.path.exists(self.root) and (not os.path.isdir(self.root) or any(self.root.iterdir())):
+        other = os.path.exists(self.root) and (
+            not os.path.isdir(self.root) or any(self.root.iterdir())
+        )
+        # Why to look again: another run may make it meanwhile, and begins with the mark.
+        if other and not self.exists:
             raise UsageError(
                 f"{self.root} holds something that fictl did not put there",
                 "name a folder that is empty, or does not exist yet",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from fictl.errors import shown
+from fictl.errors import FictlError, shown
 from fictl.jit.remote.bucket import BadAnswer, Bucket, NotThere
 from fictl.jit.remote.document import is_sha256
 from fictl.ship.artifacts.names import FOLDER, is_snapshot_name, is_time, parsed, path_of
@@ -20,6 +20,10 @@ from fictl.ship.artifacts.snapshot import LARGEST, Snapshot, read_snapshot
 INDEX = f"{FOLDER}/index.json"
 SCHEMA = "fictl.snapshots/1"
 _LARGEST = 8 << 20
+
+
+class NewerIndex(BadAnswer):
+    """A newer fictl wrote the index: it is for others, and not to be replaced."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,33 @@ def read_index(bucket: Bucket) -> tuple[Indexed, ...]:
         raise BadAnswer(f"{INDEX} cannot be read: {shown(str(error))}") from None
 
 
+def require_index(bucket: Bucket) -> tuple[Indexed, ...]:
+    """Return the snapshots of a bucket; raise in words where its index cannot be read."""
+    try:
+        return read_index(bucket)
+    except NewerIndex as error:
+        raise FictlError(f"{bucket.url} cannot be listed: {error}", "update fictl") from None
+    except BadAnswer as error:
+        hint = "fictl artifacts push, or mirror, to it writes the index again"
+        raise FictlError(f"{bucket.url} cannot be listed: {error}", hint) from None
+
+
+def replaceable_index(bucket: Bucket) -> tuple[Indexed, ...] | None:
+    """Return what `write_index` begins with; None for an index that is damaged, and made again."""
+    try:
+        return read_index(bucket)
+    except NewerIndex:
+        return require_index(bucket)
+    except BadAnswer:
+        return None
+
+
 def write_index(bucket: Bucket, added: Iterable[Indexed]) -> None:
     """Add snapshots to the index. Where the bucket can list, it is made again of what is there, so
     that an entry that another writer lost comes back.
     """
-    before = read_index(bucket)
-    known = {entry.path: entry for entry in (*before, *added)}
+    before = replaceable_index(bucket)
+    known = {entry.path: entry for entry in (*(before or ()), *added)}
     after = newest_first(_there(bucket, known) if bucket.lists else known.values())
     if after != before:
         document = {"schema": SCHEMA, "snapshots": [entry.to_dict() for entry in after]}
@@ -91,8 +116,14 @@ def _described(bucket: Bucket, path: str) -> Indexed | None:
 
 
 def _require_schema(data: dict[str, Any]) -> None:
-    if data["schema"] != SCHEMA:
-        raise ValueError(f"its schema is {data['schema']!r}, not {SCHEMA}")
+    schema = data["schema"]
+    if schema == SCHEMA:
+        return
+    kind, _, number = str(schema).rpartition("/")
+    text = f"its schema is {shown(repr(schema))}, not {SCHEMA}"
+    if kind == SCHEMA.rpartition("/")[0] and number.isdecimal():
+        raise NewerIndex(f"{INDEX} cannot be read: {text}")
+    raise ValueError(text)
 
 
 def _entry(data: dict[str, Any]) -> Indexed:

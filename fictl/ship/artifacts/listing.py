@@ -7,13 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fictl.errors import FictlError, UsageError
-from fictl.jit.remote.bucket import BadAnswer
+from fictl.errors import UsageError
 from fictl.jit.remote.mark import MARK
 from fictl.jit.remote.url import open_bucket
 from fictl.ship.artifacts.check import CheckedSnapshot, check_folder, check_url
 from fictl.ship.artifacts.folder import ArtifactsFolder
-from fictl.ship.artifacts.index import Indexed, read_index
+from fictl.ship.artifacts.index import Indexed, require_index
 from fictl.ship.artifacts.transfer import TransferObserver
 
 _UNREAD = "read by pull and verify"
@@ -40,11 +39,7 @@ def listed(place: str) -> list[ListedSnapshot]:
     if isinstance(there, ArtifactsFolder):
         signed = [(one, Indexed.describe(one.snapshot)) for one in there.snapshots()]
         return [_row(entry, one.verdict().text) for one, entry in signed]
-    bucket = open_bucket(there)
-    try:
-        return [_row(entry, _UNREAD) for entry in read_index(bucket)]
-    except BadAnswer as error:
-        raise FictlError(f"{bucket.url} cannot be listed: {error}") from None
+    return [_row(entry, _UNREAD) for entry in require_index(open_bucket(there))]
 
 
 def check(place: str, observer: TransferObserver) -> list[CheckedSnapshot]:

@@ -16,7 +16,12 @@ from fictl.jit.remote.mark import require_ours
 from fictl.jit.remote.url import open_bucket
 from fictl.quantity import counted
 from fictl.ship.artifacts.blobs import absent, total
-from fictl.ship.artifacts.index import Indexed, read_index, write_index
+from fictl.ship.artifacts.index import (
+    Indexed,
+    replaceable_index,
+    require_index,
+    write_index,
+)
 from fictl.ship.artifacts.names import joined, split
 from fictl.ship.artifacts.signed import OWN, STRANGER, Signed, Untrusted, read_signed, write_signed
 from fictl.ship.artifacts.transfer import TransferObserver, each_of, fetch, spell
@@ -76,16 +81,16 @@ def mirror(
     entries = _named(source, names)
     if not dry_run:
         require_ours(target)
-    before = {entry.path for entry in read_index(target)}
+    before = {entry.path for entry in replaceable_index(target) or ()}
     result = Mirrored(source.url, target.url)
     for entry in entries:
         try:
-            files, size = _copy(source, target, entry, observer, dry_run)
+            described, files, size = _copy(source, target, entry, observer, dry_run)
         except (BadAnswer, NotThere, RemoteFailed, Untrusted) as error:
             result.failed.append((entry, _reason(error)))
             continue
         is_known = files == 0 and entry.path in before
-        (result.present if is_known else result.copied).append(entry)
+        (result.present if is_known else result.copied).append(described)
         result.files, result.size = result.files + files, result.size + size
     if not dry_run:
         write_index(target, [*result.copied, *result.present])
@@ -94,7 +99,7 @@ def mirror(
 
 
 def _named(source: Bucket, names: Sequence[str]) -> list[Indexed]:
-    entries = read_index(source)
+    entries = require_index(source)
     if not entries:
         raise UsageError(
             f"{source.url} has no index of snapshots",
@@ -117,15 +122,19 @@ def _is_wanted(entry: Indexed, wanted: Sequence[tuple[str, str]]) -> bool:
 
 def _copy(
     source: Bucket, target: Bucket, entry: Indexed, observer: TransferObserver, dry_run: bool
-) -> tuple[int, int]:
-    """Copy one snapshot; return how many files and bytes that took."""
+) -> tuple[Indexed, int, int]:
+    """Copy one snapshot; return what it is, and how many files and bytes that took.
+
+    The source's index says nothing here: nobody has signed it.
+    """
     signed = read_signed(source, entry.path)
     _require_no_fault(signed, source, target, observer.note)
     files = signed.snapshot.files
+    described = Indexed.describe(signed.snapshot)
     missing = absent(target, files)
     size = total(files, missing)
     if dry_run:
-        return len(missing), size
+        return described, len(missing), size
     observer.planned(f"copying {entry.name} to {target.url}", len(missing), size)
     with tempfile.TemporaryDirectory(prefix="fictl-mirror-") as folder:
 
@@ -139,7 +148,7 @@ def _copy(
         for _ in each_of(missing, copy):
             pass
     write_signed(target, signed)
-    return len(missing), size
+    return described, len(missing), size
 
 
 def _require_no_fault(

@@ -136,6 +136,24 @@ def test_new_files_take_the_permissions_of_the_folder(
         assert path.stat().st_mode & 0o777 == (0o770 if path.is_dir() else 0o660), path
 
 
+@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data[:-1] + b"X"])
+def test_a_damaged_file_in_a_folder_is_sent_again(
+    entry: Entry,
+    place: Path,
+    url: str,
+    key: SecretKey,
+    send: Send,
+    damage: Callable[[bytes], bytes],
+) -> None:
+    send(entry, url)
+    (blob,) = (path for path in (place / "blobs").rglob("*") if path.is_file())
+    whole = blob.read_bytes()
+    blob.write_bytes(damage(whole))
+    assert send(entry, url).blobs == 1
+    assert blob.read_bytes() == whole
+    assert send(entry, url).blobs == 0
+
+
 def test_what_is_not_ours_is_not_written_to(tmp_path: Path, key: SecretKey) -> None:
     (tmp_path / "photo.jpg").write_text("")
     bucket = open_bucket(f"file://{tmp_path}")
@@ -143,6 +161,9 @@ def test_what_is_not_ours_is_not_written_to(tmp_path: Path, key: SecretKey) -> N
         require_ours(bucket)
     (tmp_path / MARK).write_text('{"schema": "fictl.remote/2"}')
     with pytest.raises(SetupError, match="update fictl"):
+        require_ours(bucket)
+    (tmp_path / MARK).write_bytes(bytes((1 << 16) + 1))
+    with pytest.raises(SetupError, match="is 'unreadable'"):
         require_ours(bucket)
     with pytest.raises(UsageError, match="read only"):
         require_ours(open_bucket("https://example.com/x"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -96,6 +97,34 @@ def test_remains_of_a_killed_writer_stay_for_a_week(bucket: Bucket, place: Path)
     assert {entry.name for entry in sweep(bucket).removed} == {
         str(path.relative_to(place)) for path in (blob, lonely)
     }
+
+
+def test_what_a_killed_writer_had_begun_goes_after_a_week(bucket: Bucket, place: Path) -> None:
+    (child := os.fork()) or _write_and_be_killed(bucket)
+    os.waitpid(child, 0)
+    begun = [path for path in place.rglob(".*") if path.is_file()]
+    assert [path.stat().st_size for path in begun] == [1000]
+    others = place / ".nfs0123", place / "builds" / ".notes.txt", place / ".x" / ".y.01234567"
+    others[2].parent.mkdir()
+    for path in (*begun, *others):
+        path.write_bytes(bytes(1000))
+        age(path, 6)
+    assert sweep(bucket).removed == ()
+    for path in (*begun, *others):
+        age(path, 8)
+    planned = sweep(bucket, dry_run=True)
+    assert (len(planned.removed), planned.freed, begun[0].exists()) == (1, 1000, True)
+    assert sweep(bucket) == planned
+    assert [path.exists() for path in (*begun, *others)] == [False, True, True, True]
+    assert audit(bucket, trusted_keys()).broken == ()
+
+
+def _write_and_be_killed(bucket: Bucket) -> None:
+    assert isinstance(bucket, FolderBucket)
+    with bucket._created(f"blobs/sha256/00/{'00' * 32}") as file:
+        file.write(bytes(1000))
+        file.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_blobs_of_snapshots_stay(bucket: Bucket, place: Path) -> None:

@@ -131,6 +131,22 @@ def test_what_was_not_brought_is_no_problem_and_what_was_and_is_gone_is_one(
     assert not _one(machine).is_good
 
 
+@pytest.mark.parametrize("damage", [_replaced_module, _removed, _without_manifest])
+def test_what_an_earlier_pull_brought_is_checked_too(
+    pushed, machine, repository: Path, build, good, watch: Watch, damage
+) -> None:
+    from fictl.ship.artifacts.pull import pull
+
+    theirs = build("rope.apply", platform=OTHER)
+    pushed("a", good, theirs)
+    for everything in (True, False):
+        pull("a", "", [repository.as_uri()], (), everything, machine, watch)
+    assert _one(machine).is_good
+    damage(Entry.read(machine.place(theirs[0])))
+    (damaged,) = (one for one in _one(machine).builds if one.module == "rope.apply")
+    assert damaged.problems == (ABSENT,)
+
+
 def test_a_signature_that_is_not_trusted_is_a_problem(
     freeze, key, folder, good, tmp_path: Path
 ) -> None:

@@ -6,6 +6,8 @@ import os
 import platform
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,22 @@ def test_by_default_it_lies_in_the_cache_for_its_user_alone() -> None:
     folder.root.chmod(0o777)
     with pytest.raises(SetupError, match="can be written by others"):
         [*stores()]
+
+
+def test_many_runs_at_once_make_it(tmp_path: Path) -> None:
+    """Whoever comes between another's look and its mark would take the mark for a stranger's file."""
+    for number in range(30):
+        folder = ArtifactsFolder.at(tmp_path / f"{number}")
+        together = threading.Barrier(4, timeout=30)
+
+        def make(folder: ArtifactsFolder = folder, together: threading.Barrier = together) -> None:
+            together.wait()
+            folder.make()
+
+        with ThreadPoolExecutor(4) as pool:
+            for made in [pool.submit(make) for _ in range(4)]:
+                made.result()
+        assert folder.exists
 
 
 def test_local_files_are_hashed_at_load_unless_that_is_switched_off(

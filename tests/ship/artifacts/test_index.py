@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from fictl.errors import FictlError
 from fictl.jit.remote.bucket import BadAnswer
 from fictl.jit.remote.folder import FolderBucket
 from fictl.jit.remote.url import open_bucket
-from fictl.ship.artifacts.index import INDEX, Indexed, read_index, write_index
+from fictl.ship.artifacts.index import (
+    INDEX,
+    Indexed,
+    read_index,
+    require_index,
+    write_index,
+)
 from fictl.ship.artifacts.signed import Signed, write_signed
 from fictl.ship.artifacts.snapshot import Snapshot, make_snapshot
 
@@ -66,6 +73,26 @@ def test_an_index_that_needs_no_change_is_not_written(bucket, snapshot, reposito
     before = (repository / INDEX).stat().st_ino
     write_index(bucket, [Indexed.describe(snapshot)])
     assert (repository / INDEX).stat().st_ino == before
+
+
+@pytest.mark.parametrize("data", [b"", b"<html>", b"[]", b" " * ((8 << 20) + 1)])
+def test_a_damaged_index_is_made_again(bucket, snapshot, data: bytes) -> None:
+    write_signed(bucket, Signed(snapshot))
+    bucket.write(INDEX, data)
+    with pytest.raises(FictlError, match="cannot be listed") as caught:
+        require_index(bucket)
+    assert "writes the index again" in caught.value.hint
+    write_index(bucket, [])
+    assert read_index(bucket) == (Indexed.describe(snapshot),)
+
+
+def test_an_index_of_a_newer_fictl_stays(bucket, snapshot) -> None:
+    data = b'{"schema": "fictl.snapshots/2", "snapshots": []}'
+    bucket.write(INDEX, data)
+    with pytest.raises(FictlError, match="cannot be listed") as caught:
+        write_index(bucket, [Indexed.describe(snapshot)])
+    assert caught.value.hint == "update fictl"
+    assert bucket.read(INDEX, 1000) == data
 
 
 def _text(**changes: object) -> bytes:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from fictl.errors import UsageError
+from fictl.errors import FictlError, UsageError
 from fictl.jit.remote.document import blob_name
+from fictl.ship.artifacts.index import INDEX
 from fictl.ship.artifacts.mirror import Mirrored, mirror
 from fictl.ship.artifacts.pull import pull
 from fictl.ship.artifacts.snapshot import module_hash
@@ -80,6 +82,34 @@ def test_no_key_is_needed_and_it_is_said_that_nobody_checked(
     (tmp_path / "trust.toml").unlink()
     assert copy().error is None
     assert any("is not checked here" in note and key.id in note for note in watch.notes)
+
+
+def test_what_the_index_of_the_source_says_is_not_believed(
+    pushed, copy, build, repository: Path, target: Path, machine, watch: Watch
+) -> None:
+    """Else a hostile mirror would make a snapshot of ours useless in every mirror of it."""
+    pushed("a", build(), at=NOON)
+    copy()
+    data = json.loads((repository / INDEX).read_bytes())
+    data["snapshots"][0] |= {"created": "2099-01-01T00:00:00Z", "size": 1}
+    (repository / INDEX).write_text(json.dumps(data), encoding="utf-8")
+    before = (target / INDEX).read_bytes()
+    copy()
+    assert (target / INDEX).read_bytes() == before
+    assert pull("a", "", [target.as_uri()], (), False, machine, watch).brought == 1
+
+
+def test_a_damaged_index_is_said_of_a_source_and_made_again_in_a_target(
+    pushed, copy, build, repository: Path, target: Path
+) -> None:
+    pushed("a", build(), at=NOON)
+    copy()
+    (target / INDEX).write_bytes(b"<html>")
+    assert copy().error is None
+    assert _files(target) == _files(repository)
+    (repository / INDEX).write_bytes(b"<html>")
+    with pytest.raises(FictlError, match=r"cannot be listed: snapshots/index\.json"):
+        copy()
 
 
 def test_names_choose(pushed, copy, build) -> None:
