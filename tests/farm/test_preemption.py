@@ -46,7 +46,7 @@ def test_its_work_is_done_again(
         assert data["statuses"] == {"PASSED": 2}
         lines = [path.read_text() for path in busy.folder.rglob("traces/**/*.jsonl")]
         assert '"lost"' not in "".join(lines)
-    assert left_of(family, 20) == {}
+    assert left_of(family, 6) == {}
 
 
 def test_it_is_no_loss_however_often(tmp_path: Path) -> None:
