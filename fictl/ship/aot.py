@@ -22,7 +22,7 @@ from fictl.jit.progress import BuildObserver
 from fictl.jit.store.entry import MANIFEST, Entry
 from fictl.jit.store.shareable import unshareable, unshared_variant
 from fictl.jit.store.staging import publish
-from fictl.jit.store.stores import STORE_FILE, Store
+from fictl.jit.store.stores import STORE_FILE, Store, refuse_other
 from fictl.jit.store.writing import writing
 from fictl.paths import matching
 from fictl.version import VERSION
@@ -88,18 +88,10 @@ def refuse_unshared_variant() -> None:
 
 def _open(root: Path) -> Store:
     """Open the folder as a store; a folder with other contents is refused."""
-    mark = root / STORE_FILE
-    marked = os.path.isfile(mark)
-    other = os.path.exists(root) and (not os.path.isdir(root) or any(root.iterdir()))
-    # Why to look again: another run may make it meanwhile, and begins with the mark.
-    if not marked and other and not os.path.isfile(mark):
-        raise UsageError(
-            f"{root} holds something that fictl did not put there",
-            "name a folder that is empty, or does not exist yet",
-        )
+    refuse_other(root)
     with writing(root):
         root.mkdir(parents=True, exist_ok=True)
-        mark.write_text(json.dumps({"fictl": VERSION}) + "\n", encoding="utf-8")
+        (root / STORE_FILE).write_text(json.dumps({"fictl": VERSION}) + "\n", encoding="utf-8")
     return Store(root, prebuilt=True)
 
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <binding/attention_call.h>
+#include <binding/attention_checks.h>
 #include <binding/ffi.h>
 
 namespace fictl {
@@ -46,10 +47,7 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
           << "; but for the last dimension, which is that of values, they are equal");
   }
   check_no_overlap(name, "out", out);
-  if (sinks.has_value() && (*sinks).numel() != q.size(1)) {
-    raise(argument_error(ErrorKind::ValueError, name, "sinks")
-          << "has shape " << Shape{*sinks} << "; there are " << q.size(1) << " heads");
-  }
+  check_sinks(name, sinks, q.size(1));
   const AttentionCall arguments{out,
                                 pointer(lse),
                                 q,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
@@ -195,22 +195,20 @@ def test_a_folder_with_something_else_in_it_is_refused(out: Path) -> None:
 
 
 def test_another_run_may_begin_the_folder_meanwhile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = tmp_path / "out"
+    out.mkdir()
     looks = []
-    real = os.path.isfile
+    real = Path.iterdir
 
-    def begun_after_the_first_look(path: Path) -> bool:
-        if Path(path) == root / STORE_FILE and not looks:
-            looks.append(path)
-            root.mkdir()
-            (root / STORE_FILE).write_text("{}")
-            return False
-        return real(path)
+    def begun_before_the_look(folder: Path) -> Iterator[Path]:
+        if folder == out:
+            looks.append(folder)
+            (out / STORE_FILE).write_text("{}")
+        return real(folder)
 
-    monkeypatch.setattr(os.path, "isfile", begun_after_the_first_look)
-    assert aot._open(root).root == root
+    monkeypatch.setattr(Path, "iterdir", begun_before_the_look)
+    assert aot._open(out).root == out
     assert len(looks) == 1
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fictl import private_folder, rooted, settings
-from fictl.errors import SetupError
+from fictl.errors import SetupError, UsageError
 from fictl.jit.store.entry import Corrupt, Entry, Newer, Unusable
 from fictl.jit.store.installed import installed_stores, unsafe
 from fictl.log import logger, warn_once
@@ -158,6 +158,17 @@ def artifacts_store() -> Store:
     """Return the store of artifacts, which is read-only for every lookup; it need not exist."""
     hashed = not settings.ARTIFACTS_CHECKSUM_DISABLED.get()
     return Store(artifacts_dir(), prebuilt=True, hashed=hashed)
+
+
+def refuse_other(root: Path) -> None:
+    """Refuse a folder with contents that fictl did not put there, so that it becomes no store."""
+    other = os.path.exists(root) and (not os.path.isdir(root) or any(root.iterdir()))
+    # Why the mark comes last: another run may make the store meanwhile, and begins with the mark.
+    if other and not os.path.isfile(root / STORE_FILE):
+        raise UsageError(
+            f"{root} holds something that fictl did not put there",
+            "name a folder that is empty, or does not exist yet",
+        )
 
 
 def _of_wheels() -> Iterator[Store]:

@@ -20,7 +20,7 @@ from fictl.jit.remote.document import Document
 from fictl.jit.remote.folder import FolderBucket
 from fictl.jit.store.entry import MANIFEST, Corrupt, Entry, FileStamp, Manifest, Unusable
 from fictl.jit.store.staging import is_abandoned, publish
-from fictl.jit.store.stores import STORE_FILE, Store, artifacts_store
+from fictl.jit.store.stores import STORE_FILE, Store, artifacts_store, refuse_other
 from fictl.jit.store.writing import writing
 from fictl.paths import cache_root, matching
 from fictl.ship.aot import refuse_links
@@ -65,7 +65,7 @@ class ArtifactsFolder:
     def make(self) -> None:
         """Create the folder; refuse one with other contents. Remains of killed runs are removed."""
         if not self.exists:
-            self._refuse_other()
+            refuse_other(self.root)
             with writing(self.root):
                 if self._is_private:
                     private_folder.make(self.root.parent, self.root.name)
@@ -177,17 +177,6 @@ class ArtifactsFolder:
                 rooted.remove(self.root, path)
             with suppress(OSError):
                 rooted.remove_if_empty(self.root, path.parent)
-
-    def _refuse_other(self) -> None:
-        other = os.path.exists(self.root) and (
-            not os.path.isdir(self.root) or any(self.root.iterdir())
-        )
-        # Why to look again: another run may make it meanwhile, and begins with the mark.
-        if other and not self.exists:
-            raise UsageError(
-                f"{self.root} holds something that fictl did not put there",
-                "name a folder that is empty, or does not exist yet",
-            )
 
     def _sweep(self) -> None:
         """Remove what killed runs left."""

@@ -67,19 +67,16 @@ def require_index(bucket: Bucket) -> tuple[Indexed, ...]:
     """Return the snapshots of a bucket; raise in words where its index cannot be read."""
     try:
         return read_index(bucket)
-    except NewerIndex as error:
-        raise FictlError(f"{bucket.url} cannot be listed: {error}", "update fictl") from None
     except BadAnswer as error:
-        hint = "fictl artifacts push, or mirror, to it writes the index again"
-        raise FictlError(f"{bucket.url} cannot be listed: {error}", hint) from None
+        raise _unlisted(bucket, error) from None
 
 
 def replaceable_index(bucket: Bucket) -> tuple[Indexed, ...] | None:
     """Return what `write_index` begins with; None for an index that is damaged, and made again."""
     try:
         return read_index(bucket)
-    except NewerIndex:
-        return require_index(bucket)
+    except NewerIndex as error:
+        raise _unlisted(bucket, error) from None
     except BadAnswer:
         return None
 
@@ -94,6 +91,13 @@ def write_index(bucket: Bucket, added: Iterable[Indexed]) -> None:
     if after != before:
         document = {"schema": SCHEMA, "snapshots": [entry.to_dict() for entry in after]}
         bucket.write(INDEX, (json.dumps(document, indent=1) + "\n").encode())
+
+
+def _unlisted(bucket: Bucket, error: BadAnswer) -> FictlError:
+    hint = "fictl artifacts push, or mirror, to it writes the index again"
+    if isinstance(error, NewerIndex):
+        hint = "update fictl"
+    return FictlError(f"{bucket.url} cannot be listed: {error}", hint)
 
 
 def newest_first(entries: Iterable[Indexed]) -> tuple[Indexed, ...]:

@@ -240,8 +240,8 @@ def _blocks(
     return (None, given[0][:, 0], given[1][:, -1]) if stacked else (None, *given)
 
 
-def _check_queries(op: str, starts: Starts, q: torch.Tensor, sinks: torch.Tensor | None) -> None:
-    """Refuse queries of no request, lengths that nothing tells, and sinks of other heads."""
+def _check_queries(op: str, starts: Starts, q: torch.Tensor) -> None:
+    """Refuse queries of no request, and lengths that nothing tells."""
     if not starts.requests and len(q):
         raise ValueError(f"{op}: argument 'q' has shape {tuple(q.shape)}, and there is no request")
     if starts.q_lens is None and starts.q_starts is None:
@@ -250,10 +250,6 @@ def _check_queries(op: str, starts: Starts, q: torch.Tensor, sinks: torch.Tensor
         raise ValueError(
             f"{op}: argument 'max_q_len' is {starts.most_queries}, 'q' has shape {tuple(q.shape)}; "
             "it is the most queries of a request"
-        )
-    if sinks is not None and sinks.numel() != q.shape[1]:
-        raise ValueError(
-            f"{op}: argument 'sinks' has shape {tuple(sinks.shape)}; there are {q.shape[1]} heads"
         )
 
 
@@ -300,7 +296,7 @@ def attend(
     kv_cache_sf: scales of the blocks of a cache of 4 bits. shared_tables: whether a request has one
         row of pages, not one of keys and one of values.
     """
-    _check_queries(op, starts, q, sinks)
+    _check_queries(op, starts, q)
     _check_keys(op, starts, k, v, tables)
     place = _place(op, tables, k, hnd, shared_tables)
     most, tokens = min(starts.most_queries, len(q)), len(q)

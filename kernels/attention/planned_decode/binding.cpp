@@ -1,3 +1,4 @@
+#include <binding/attention_checks.h>
 #include <binding/attention_planned.h>
 #include <binding/ffi.h>
 
@@ -80,10 +81,7 @@ void attend_planned(std::string op, View out, tvm::ffi::Optional<View> lse, View
                  << "has shape " << Shape{*lse} << "; it is (" << q.size(0) << ", " << q.size(1)
                  << ")");
   }
-  if (sinks.has_value() && (*sinks).numel() != q.size(1)) {
-    fictl::raise(fictl::argument_error(ErrorKind::ValueError, name, "sinks")
-                 << "has shape " << Shape{*sinks} << "; there are " << q.size(1) << " heads");
-  }
+  fictl::check_sinks(name, sinks, q.size(1));
   if (mask.has_value()) {
     fictl::check_dtype(name, "mask", *mask, kUInt16);
     fictl::check_contiguous(name, "mask", *mask);

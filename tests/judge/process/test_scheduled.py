@@ -30,9 +30,8 @@ def test_who_sleeps_had_its_chance() -> None:
     thread = threading.Thread(target=done.wait)
     thread.start()
     before = Scheduled.now()
-    deadline = (
-        time.monotonic() + 20
-    )  # On a busy machine, a thread that was runnable waits its turn.
+    # On a busy machine, the new thread waits for its turn before it sleeps.
+    deadline = time.monotonic() + 20
     while not Scheduled.now().had_its_chance(before):
         assert time.monotonic() < deadline
         time.sleep(0.02)

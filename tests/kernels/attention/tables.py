@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from fictl.kernels.attention.planned_decode.op import trtllm_batch_decode_with_kv_cache
+
 from .reference import Batch
 
 # Far from any page: an address made of it faults on a GPU, and is reported when emulated.
@@ -40,6 +42,11 @@ def ints(values: list[int], device: str) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.int32, device=device)
 
 
+def moved(values: dict[str, Any], device: str) -> dict[str, Any]:
+    """Options of a table of tests, with their tensors on the device."""
+    return {name: x.to(device) if torch.is_tensor(x) else x for name, x in values.items()}
+
+
 def starts(batch: Batch) -> torch.Tensor:
     return ints([0, *accumulate(batch.q_lens)], batch.device)
 
@@ -61,6 +68,25 @@ def drafts(batch: Batch) -> dict[str, Any]:
         return {"q_len_per_req": batch.q_lens[0]}
     most = max(batch.q_lens)
     return {"q_len_per_req": None, "cum_seq_lens_q": starts(batch), "max_q_len": most}
+
+
+def decode(batch: Batch, workspace: torch.Tensor, **options: Any) -> Any:
+    """Call trtllm_batch_decode_with_kv_cache with all that tests leave alone."""
+    given = {
+        "bmm1_scale": batch.shape.dim**-0.5,
+        "kv_layout": batch.shape.layout,
+        **drafts(batch),
+        **options,
+    }
+    return trtllm_batch_decode_with_kv_cache(
+        batch.q,
+        given.pop("kv_cache", batch.cache()),
+        workspace,
+        given.pop("block_tables", table(batch)),
+        given.pop("seq_lens", ints([*batch.kv_lens], batch.device)),
+        max_seq_len=1,
+        **given,
+    )
 
 
 def packed(masks: list[torch.Tensor], most: int) -> torch.Tensor:

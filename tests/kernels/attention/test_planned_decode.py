@@ -18,7 +18,16 @@ from fictl.kernels.attention.planned_decode.op import (
 from fictl.testing import assert_close
 
 from .reference import Batch, Shape, assert_attends, lengths
-from .tables import counters_are_zero, drafts, ints, memory, own_tables, packed, starts, table
+from .tables import (
+    counters_are_zero,
+    decode,
+    ints,
+    memory,
+    own_tables,
+    packed,
+    starts,
+    table,
+)
 
 BF16, E4M3 = torch.bfloat16, torch.float8_e4m3fn
 SCALE = 64**-0.5
@@ -38,24 +47,9 @@ def _shape(group: int = 2, dim: int = 64, **others: Any) -> Shape:
 
 
 def _decode(batch: Batch, workspace: torch.Tensor | None = None, **options: Any) -> Any:
-    """Call it with all that tests leave alone, and look whether its counters are zeros after."""
+    """Decode with sums of weights, and look whether the counters are zeros after."""
     memory_of = memory(batch.device) if workspace is None else workspace
-    given = {
-        "bmm1_scale": batch.shape.dim**-0.5,
-        "kv_layout": batch.shape.layout,
-        "return_lse": True,
-        **drafts(batch),
-        **options,
-    }
-    found = trtllm_batch_decode_with_kv_cache(
-        batch.q,
-        given.pop("kv_cache", batch.cache()),
-        memory_of,
-        given.pop("block_tables", table(batch)),
-        given.pop("seq_lens", ints([*batch.kv_lens], batch.device)),
-        max_seq_len=1,
-        **given,
-    )
+    found = decode(batch, memory_of, **{"return_lse": True, **options})
     assert counters_are_zero(memory_of)
     return found
 

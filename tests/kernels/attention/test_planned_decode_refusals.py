@@ -1,4 +1,4 @@
-"""What decoding as one call refuses, and in which words."""
+"""Refusals of decoding as one call, and their words."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import pytest
 import torch
 
 from fictl.kernels.attention.planned_decode.op import (
-    trtllm_batch_decode_with_kv_cache,
     xqa,
     xqa_batch_decode_with_kv_cache,
 )
 
 from .reference import Batch, Shape
-from .tables import drafts, ints, memory, table
+from .tables import decode, ints, memory, moved, table
 
 BF16 = torch.bfloat16
 SCALE = 64**-0.5
@@ -22,20 +21,6 @@ SCALE = 64**-0.5
 
 def _shape(layout: str = "HND") -> Shape:
     return Shape(64, 4, 2, page_size=16, layout=layout)
-
-
-def _decode(batch: Batch, workspace: torch.Tensor | None = None, **options: Any) -> Any:
-    """Call it with all that tests leave alone."""
-    given = {"bmm1_scale": SCALE, "kv_layout": "HND", **drafts(batch), **options}
-    return trtllm_batch_decode_with_kv_cache(
-        batch.q,
-        given.pop("kv_cache", batch.cache()),
-        memory(batch.device) if workspace is None else workspace,
-        given.pop("block_tables", table(batch)),
-        given.pop("seq_lens", ints([*batch.kv_lens], batch.device)),
-        max_seq_len=1,
-        **given,
-    )
 
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
@@ -78,9 +63,9 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
 def test_it_is_refused_in_words(
     options: dict[str, Any], kind: type[Exception], message: str, device: str
 ) -> None:
-    moved = {n: x.to(device) if torch.is_tensor(x) else x for n, x in options.items()}
+    given = {"workspace": memory(device), **moved(options, device)}
     with pytest.raises(kind, match=message):
-        _decode(Batch([1, 1], [9, 3], _shape(), device), **moved)
+        decode(Batch([1, 1], [9, 3], _shape(), device), **given)
 
 
 def test_queries_that_requests_do_not_share_evenly(device: str) -> None:
@@ -102,7 +87,6 @@ def test_xqa_refuses_in_words(options: dict[str, Any], message: str, device: str
     k, v = batch.caches()
     given = {"q": batch.q.reshape(2, 1, 3, 4, 64), "output": torch.empty(6, 4, 64, device=device)}
     semaphores = torch.zeros(512, dtype=torch.int32, device=device)
-    moved = {n: x.to(device) for n, x in options.items()}
     with pytest.raises(ValueError, match=message):
         xqa(
             k_cache=k,
@@ -114,7 +98,7 @@ def test_xqa_refuses_in_words(options: dict[str, Any], message: str, device: str
             num_kv_heads=2,
             page_size=16,
             q_seq_len=3,
-            **{**given, "output": given["output"].to(BF16), **moved},
+            **{**given, "output": given["output"].to(BF16), **moved(options, device)},
         )
 
 
@@ -122,4 +106,4 @@ def test_xqa_refuses_in_words(options: dict[str, Any], message: str, device: str
 def test_a_workspace_that_is_not_aligned(offset: int, message: str, device: str) -> None:
     memory_of = torch.zeros(9 << 20, dtype=torch.uint8, device=device)[offset:]
     with pytest.raises(ValueError, match=message):
-        _decode(Batch([1, 1], [9, 3], _shape(), device), memory_of)
+        decode(Batch([1, 1], [9, 3], _shape(), device), memory_of)

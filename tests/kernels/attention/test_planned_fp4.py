@@ -14,7 +14,7 @@ from fictl.kernels.attention.planned_decode.op import (
 )
 from fictl.kernels.attention.planned_prefill.op import trtllm_batch_context_with_kv_cache
 
-from .tables import NO_PAGE, counters_are_zero, ints, memory, packed
+from .tables import NO_PAGE, counters_are_zero, ints, memory, moved, packed
 from .test_fp4_cache import K_SCALE, KV_HEADS, V_SCALE, Batch
 
 LENGTHS = [33, 0, 12, 70]
@@ -141,7 +141,7 @@ def test_what_does_not_fit_is_refused(
         "kv_cache": cache,
         "kv_cache_sf": scales,
         "kv_layout": "NHD",
-        **{n: x.to(device) if torch.is_tensor(x) else x for n, x in changed.items()},
+        **moved(changed, device),
     }
     with pytest.raises(kind, match=message):
         trtllm_batch_decode_with_kv_cache(

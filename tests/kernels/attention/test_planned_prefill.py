@@ -17,7 +17,7 @@ from fictl.kernels.attention.planned_prefill.op import (
 from fictl.testing import assert_close
 
 from .reference import Batch, Shape, assert_attends, lengths
-from .tables import ints, own_tables, starts, table
+from .tables import ints, moved, own_tables, starts, table
 
 BF16, E4M3 = torch.bfloat16, torch.float8_e4m3fn
 on_gpu = pytest.mark.needs_gpu
@@ -191,9 +191,8 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
 def test_it_is_refused_in_words(
     options: dict[str, Any], kind: type[Exception], message: str, device: str
 ) -> None:
-    moved = {n: x.to(device) if torch.is_tensor(x) else x for n, x in options.items()}
     with pytest.raises(kind, match=message):
-        _context(Batch([5, 1], [9, 3], _shape(), device), **moved)
+        _context(Batch([5, 1], [9, 3], _shape(), device), **moved(options, device))
 
 
 def test_a_workspace_whose_list_would_not_be_aligned(device: str) -> None:
@@ -261,7 +260,7 @@ def test_cudnn_s_arguments_are_refused_in_words(
         "max_token_per_sequence": 5,
         **options,
     }
-    given = {n: x.to(device) if torch.is_tensor(x) else x for n, x in given.items()}
+    given = moved(given, device)
     with pytest.raises(ValueError, match=message):
         cudnn_batch_prefill_with_kv_cache(
             *(batch.q, *batch.caches(), 0.125, _memory(device)),

@@ -14,7 +14,7 @@ from fictl.kernels.attention.trtllm_prefill.op import (
 )
 
 from .reference import Batch, Shape, assert_attends
-from .tables import ints, own_tables, starts, table
+from .tables import ints, moved, own_tables, starts, table
 
 SCALE = 64**-0.5
 BF16, E4M3 = torch.bfloat16, torch.float8_e4m3fn
@@ -168,9 +168,8 @@ def test_v2_refuses_in_words(
 ) -> None:
     batch = Batch([5, 1], [9, 3], Shape(64), device)
     qkv, layout = (batch.q, *batch.ragged()), options.pop("layout", "SEPARATE_Q_K_V")
-    moved = {n: x.to(device) if torch.is_tensor(x) else x for n, x in options.items()}
     with pytest.raises(kind, match=message):
-        _v2(batch, qkv, layout, **moved)
+        _v2(batch, qkv, layout, **moved(options, device))
 
 
 def test_v2_refuses_tables_of_fewer_requests(device: str) -> None:
@@ -201,6 +200,5 @@ def test_v2_refuses_tables_of_fewer_requests(device: str) -> None:
 def test_ragged_refuses_in_words(
     options: dict[str, Any], kind: type[Exception], message: str, device: str
 ) -> None:
-    moved = {n: x.to(device) if torch.is_tensor(x) else x for n, x in options.items()}
     with pytest.raises(kind, match=message):
-        _ragged(Batch([5, 1], [9, 3], Shape(64), device), **moved)
+        _ragged(Batch([5, 1], [9, 3], Shape(64), device), **moved(options, device))
