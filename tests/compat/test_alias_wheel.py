@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import venv
@@ -26,9 +27,16 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Python alone; what fictl needs is found where the tests find it, below what pip installs."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=False, symlinks=True)
-    paths = [str(ROOT), *(path for path in sys.path if path.endswith("site-packages"))]
+    brought = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    installed = (path for path in sys.path if path.endswith("site-packages"))
+    paths = [str(ROOT), *filter(None, brought), *installed]
     (site(folder) / "below.pth").write_text("\n".join(paths))
     return folder
+
+
+def alone() -> dict[str, str]:
+    """Return the environment without what comes before an environment's own packages."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def site(environment: Path) -> Path:
@@ -41,7 +49,7 @@ def pip(environment: Path) -> Run:
         to = ("--python", environment / "bin" / "python")
         offline = ("--no-index", "--no-deps") if words[0] == "install" else ()
         argv = (sys.executable, "-m", "pip", *to, *words, *offline)
-        done = subprocess.run(argv, cwd=environment, capture_output=True, text=True)
+        done = subprocess.run(argv, cwd=environment, env=alone(), capture_output=True, text=True)
         assert (done.returncode == 0) is succeeds, done.stdout + done.stderr
         return done.stdout + done.stderr
 
@@ -50,7 +58,7 @@ def pip(environment: Path) -> Run:
 
 def python(environment: Path, code: str, succeeds: bool = True) -> str:
     argv = (environment / "bin" / "python", "-c", code)
-    done = subprocess.run(argv, cwd=environment, capture_output=True, text=True)
+    done = subprocess.run(argv, cwd=environment, env=alone(), capture_output=True, text=True)
     assert (done.returncode == 0) is succeeds, done.stdout + done.stderr
     return (done.stdout if succeeds else done.stderr).strip()
 

@@ -76,7 +76,9 @@ def make_environment(folder: Path, wheels: Iterable[Path], installer: str = "pip
     (site / "dependencies.pth").write_text("\n".join(dependencies()), encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-compile"]
     words = pip if installer == "pip" else ["uv", "pip", "install", "--python", python]
-    subprocess.run([*words, "--quiet", "--no-index", "--no-deps", *wheels], check=True)
+    # pip looks at PYTHONPATH too, and would take a checkout there for an installed fictl.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run([*words, "--quiet", "--no-index", "--no-deps", *wheels], env=env, check=True)
     return python
 
 

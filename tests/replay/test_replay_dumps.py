@@ -37,7 +37,7 @@ def run_in_a_process(code: str) -> int:
     """With dumps on, as a user's program."""
     env = {
         **os.environ,
-        "PYTHONPATH": str(PACKAGE.parent),
+        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]),
         "FICTL_LOGLEVEL": "10",
         "FICTL_LOGDEST": "log",
         "FICTL_DUMP_DIR": "dumps",

@@ -94,12 +94,12 @@ def _xqa(**inputs: Any) -> Callable[[], Any]:
     flashinfer: Any = import_module("flashinfer")
     memory = torch.zeros(128 << 20, dtype=torch.uint8, device=inputs["q"].device)
     counters, parts = memory[: 8 << 20].view(torch.uint32), memory[8 << 20 :]
-    output = torch.empty_like(inputs["q"])
-    given = _without_no_pages(inputs)
+    given = {"output": torch.empty_like(inputs["q"]), **_without_no_pages(inputs)}
+    output: torch.Tensor = given["output"]
     given["seq_lens"] = inputs["seq_lens"].view(torch.uint32).unsqueeze(1)
 
     def run() -> torch.Tensor:
-        flashinfer.xqa(**given, output=output, workspace_buffer=parts, semaphores=counters)
+        flashinfer.xqa(**given, workspace_buffer=parts, semaphores=counters)
         return output
 
     return run

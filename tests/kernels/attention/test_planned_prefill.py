@@ -78,7 +78,7 @@ def test_a_long_request_is_split(causal: bool, device: str) -> None:
     assert_attends(_context(batch, causal=causal, workspace=memory), batch.expected(causal=causal))
     # Partial results are behind the list of work.
     assert bool((memory[1 << 16 :] != 255).any())
-    whole = _context(batch, causal=causal, workspace=_memory(device, 1 << 14))
+    whole = _context(batch, causal=causal, workspace=_memory(device, 1 << 15))
     assert_attends(whole, batch.expected(causal=causal))
 
 
@@ -291,8 +291,10 @@ def test_a_graph_follows_other_lengths_and_allocates_nothing(random: Random) -> 
 
     run()
     torch.cuda.synchronize()
-    graph, before = torch.cuda.CUDAGraph(), torch.cuda.memory_stats()["allocation.all.allocated"]
+    graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
+        # A capture itself allocates the states of its random generators.
+        before = torch.cuda.memory_stats()["allocation.all.allocated"]
         run()
         assert torch.cuda.memory_stats()["allocation.all.allocated"] == before
     for seed, (q_lens, kv_lens) in enumerate(
