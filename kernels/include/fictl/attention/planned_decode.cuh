@@ -12,7 +12,8 @@
 // Traffic: that of decode.cuh, and the parts: 4 bytes an element, written and read once, in L2.
 //
 // Tiling: that of decode.cuh. A warp merges a row: a lane has 4 values, and the sums of 32 parts,
-// whose weights it hands round. 8 parts are in flight.
+// whose weights it hands round. 16 parts are in flight, or 32 where there are registers for them:
+// each of them comes from L2, and the sum of a request waits for the last.
 #pragma once
 
 #include <fictl/attention/decode.cuh>
@@ -61,7 +62,8 @@ class TileMerge {
 
  private:
   static constexpr int kFours = Shape::kValues / MergedPart::kOf;
-  static constexpr int kAtOnce = 8;  // parts in flight, and as many that are added up
+  // Parts that are added up, while as many more are in flight.
+  static constexpr int kAtOnce = Shape::kBlocks < 3 ? 16 : 8;
 
   __device__ int64_t place(int part, int row) const {
     return (int64_t{item_.partial} + part * rows_ + row) * problem_.kv_heads + kv_head_;
@@ -71,7 +73,9 @@ class TileMerge {
   __device__ MergedPart merge(int row, int dim, bool has_values) const {
     MergedPart merged;
     Sums now[kAtOnce];
+    Sums next[kAtOnce];
     load(now, 0, row, dim, has_values);
+    load(next, kAtOnce, row, dim, has_values);
     for (int first = 0; first < parts_; first += device::kWarpSize) {
       const int part = first + lane_;
       const float lse = part < parts_ ? __ldcg(problem_.partial_lse + place(part, row)) : -INFINITY;
@@ -81,8 +85,6 @@ class TileMerge {
 #pragma unroll
       for (int i = 0; i < MergedPart::kOf; ++i) merged.sums[i] *= kept;
       for (int some = 0; some < device::kWarpSize && first + some < parts_; some += kAtOnce) {
-        Sums next[kAtOnce];
-        load(next, first + some + kAtOnce, row, dim, has_values);
 #pragma unroll
         for (int i = 0; i < kAtOnce; ++i) {
           const float own = __shfl_sync(0xffffffff, weight, some + i);
@@ -90,6 +92,7 @@ class TileMerge {
           for (int j = 0; j < MergedPart::kOf; ++j) merged.sums[j] += own * now[i].data[j];
           now[i] = next[i];
         }
+        load(next, first + some + 2 * kAtOnce, row, dim, has_values);
       }
     }
     return merged;
@@ -119,10 +122,15 @@ class TileMerge {
 __device__ inline bool is_last_part(int32_t* counter, int parts, bool* shared) {
   __syncthreads();
   if (threadIdx.x == 0) {
-    __threadfence();
-    *shared = atomicAdd(counter, 1) == parts - 1;
+    // Releases what this block stored, and acquires what others did. Why not fences around an
+    // atomic addition: they order all of the GPU's accesses, and take as long as a load each.
+    int before;
+    asm volatile("atom.acq_rel.gpu.global.add.s32 %0, [%1], 1;"
+                 : "=r"(before)
+                 : "l"(counter)
+                 : "memory");
+    *shared = before == parts - 1;
     if (*shared) *counter = 0;
-    __threadfence();
   }
   __syncthreads();
   return *shared;

@@ -1,23 +1,29 @@
 // The planner on the device: shares out the keys of a batch to blocks, as plan.cuh does on the host
 // from lengths that are known there.
 //
-// Algorithm: one warp looks at all requests, 32 at a time. The first pass adds up their keys, the
-// second counts the items that each of a few lengths of parts would make, and estimates how long
-// the blocks would take for them. The best is kept: it is the one number that the list follows
-// from. Nothing is written down: whoever wants the item of some number walks over the requests with
-// a Cursor, and stays where the last one was found.
+// Algorithm: one warp looks at all requests, 32 at a time. The first pass adds up their keys. The
+// next ones try lengths of parts, for one wave of blocks, for two and for four: each counts the
+// items that its length makes, and estimates how long the blocks would take for them. The best is
+// kept: it is the one number that the list follows from. Nothing is written down: whoever wants the
+// item of some number walks over the requests with a Cursor, and stays where the last one was
+// found.
 //
-// Estimate: that of plan.cuh, in keys that a block walks over in that time.
+// Estimate: that of plan.cuh, in keys that a block walks over in that time. What fits into one wave
+// is taken without it: more parts would only begin more often.
 //
 // Parts: all tiles of a request are cut at the same keys, so that tiles that run side by side read
 // the same ones. A tile that sees nothing of a part leaves the sum of nothing there.
 //
-// Traffic: 4 to 8 bytes a request, three times, mostly from L1. For one request that is a load and
-// some hundred instructions; what counts is the latency, 0.3 us, which comes before the first key.
+// Traffic: 4 to 8 bytes a request, two times to four, mostly from L1.
+//
+// Instructions: every block waits for them before its first key, one warp of it, each of them for
+// the one before. So numbers are counted in integers, which a warp adds up in one instruction,
+// quotients are made of floats, and a lone request has no sums over requests.
 #pragma once
 
 #include <fictl/attention/requests.cuh>
 #include <fictl/attention/work.cuh>
+#include <fictl/device/functions.cuh>
 #include <fictl/device/reduce.cuh>
 
 namespace fictl::attention {
@@ -58,50 +64,44 @@ class ShareOut {
 
   // The best length of parts: no part is longer. By a whole warp, of what splits nothing yet.
   __device__ int choose() const {
-    const Requests& requests = requests_;
-    const Sharing& sharing = sharing_;
     const int lane = static_cast<int>(threadIdx.x) % device::kWarpSize;
-    float work = 0.0f, tiles = 0.0f, longest = 0.0f;
-    for (int at = lane; at < requests.count; at += device::kWarpSize) {
-      const Cut cut = this->cut(requests[at]);
-      work += static_cast<float>(cut.tiles) * static_cast<float>(cut.length);
-      tiles += static_cast<float>(cut.tiles);
-      if (cut.tiles > 0) longest = fmaxf(longest, static_cast<float>(cut.length));
-    }
-    work = device::warp_sum(work);
-    tiles = device::warp_sum(tiles);
-    longest = device::warp_reduce(device::Max(), longest);
-    if (longest <= kShortest || sharing.room < 2) return 0;
+    const Cut first = lane < requests_.count ? cut(requests_[lane]) : Cut{};
+    uint32_t own_work = 0, own_tiles = 0, own_longest = 0;
+    each(first, [&](const Cut& cut) {
+      add(own_work, cut.tiles, (cut.length + kUnit - 1) / kUnit);
+      own_tiles += cut.tiles;
+      if (cut.tiles > 0) own_longest = max(own_longest, static_cast<uint32_t>(cut.length));
+    });
+    const int longest = static_cast<int>(device::warp_max(own_longest));
+    if (longest <= kShortest || sharing_.room < 2) return 0;
+    const uint32_t tiles = device::warp_sum(own_tiles);
+    const float work = static_cast<float>(device::warp_sum(own_work)) * kUnit;
 
-    int lengths[kTried];
-    float items[kTried] = {};
-    float kept[kTried] = {};
-#pragma unroll
-    for (int i = 0; i < kTried; ++i) {
-      const float even = work / static_cast<float>(sharing.slots << i);
-      lengths[i] = stepped(max(static_cast<int>(even) + 1, kShortest));
-    }
-    for (int at = lane; at < requests.count; at += device::kWarpSize) {
-      const Cut cut = this->cut(requests[at]);
-#pragma unroll
-      for (int i = 0; i < kTried; ++i) {
-        const int parts = (cut.length + lengths[i] - 1) / lengths[i];
-        items[i] += static_cast<float>(cut.tiles * max(parts, 1));
-        if (parts > 1) kept[i] += static_cast<float>(cut.tiles * parts);
-      }
-    }
+    const float slots = static_cast<float>(sharing_.slots);
     int length = 0;
-    float best = kWorth * time(work, tiles, longest);
-#pragma unroll
-    for (int i = 0; i < kTried; ++i) {
-      const float needed = device::warp_sum(kept[i]);
-      const float count = device::warp_sum(items[i]);
-      if (needed < 2.0f || needed > static_cast<float>(sharing.room)) continue;
-      const float found = time(work, count, static_cast<float>(lengths[i])) + kMerge;
-      if (found < best) {
-        best = found;
-        length = lengths[i];
+    float best = kWorth * time(work, static_cast<float>(tiles), static_cast<float>(longest));
+    for (int waves = 1; waves <= kMostWaves; waves *= 2) {
+      const float even = device::fast_divide(work, slots * static_cast<float>(waves));
+      const int tried = stepped(max(static_cast<int>(even), kShortest));
+      if (tried >= longest) continue;
+      uint32_t own_kept = 0, own_whole = 0;
+      each(first, [&](const Cut& cut) {
+        if (cut.length <= tried) {
+          own_whole += cut.tiles;
+        } else {
+          add(own_kept, cut.tiles, parts_of(cut.length, tried));
+        }
+      });
+      const uint32_t kept = device::warp_sum(own_kept);
+      const uint32_t items = kept + device::warp_sum(own_whole);
+      if (kept > static_cast<uint32_t>(sharing_.room)) continue;
+      const float needed =
+          time(work, static_cast<float>(items), static_cast<float>(tried)) + kMerge;
+      if (needed < best) {
+        best = needed;
+        length = tried;
       }
+      if (items <= static_cast<uint32_t>(sharing_.slots)) break;
     }
     return length;
   }
@@ -116,10 +116,8 @@ class ShareOut {
     Cut cut{tiles, keys.begin, keys.end, 0, 1};
     cut.length = cut.end - cut.begin;
     if (length_ > 0 && cut.length > length_) {
-      const int keys_left = cut.length;
-      const int parts = (keys_left + length_ - 1) / length_;
-      cut.length = stepped((keys_left + parts - 1) / parts);
-      cut.parts = (keys_left + cut.length - 1) / cut.length;
+      cut.parts = parts_of(cut.length, length_);
+      cut.length = length_;
     }
     return cut;
   }
@@ -154,7 +152,8 @@ class ShareOut {
   }
 
  private:
-  static constexpr int kTried = 3;  // lengths of parts: for one wave of blocks, for two, for four
+  static constexpr int kMostWaves = 4;
+  static constexpr uint32_t kUnit = 64;  // keys, to count work in
   // As in plan.cuh.
   static constexpr float kStart = 64.0f;
   static constexpr float kMerge = 96.0f;
@@ -162,10 +161,36 @@ class ShareOut {
 
   __device__ int stepped(int length) const { return (length + sharing_.step - 1) & -sharing_.step; }
 
+  // Runs `body` with what this lane sees of all requests, of which `first` is the first.
+  template <typename Body>
+  __device__ void each(const Cut& first, Body body) const {
+    body(first);
+    const int lane = static_cast<int>(threadIdx.x) % device::kWarpSize;
+    for (int at = lane + device::kWarpSize; at < requests_.count; at += device::kWarpSize) {
+      body(cut(requests_[at]));
+    }
+  }
+
+  // Adds a product to a lane's sum, up to a number which 32 lanes can add up, and which is more
+  // work than a GPU has blocks, and more parts than memory has room.
+  static __device__ void add(uint32_t& sum, uint32_t x, uint32_t y) {
+    constexpr uint64_t kMost = 1u << 26;
+    sum = static_cast<uint32_t>(min(sum + uint64_t{x} * y, kMost));
+  }
+
+  // Parts of a length that cover some keys. Why 0.99 is enough: there are fewer parts than 8192,
+  // and the quotient of two floats is off by some 1e-7 of itself.
+  static __device__ int parts_of(int keys, int length) {
+    const int parts = static_cast<int>(
+        device::fast_divide(static_cast<float>(keys), static_cast<float>(length)) + 0.99f);
+    return parts +
+           static_cast<int>(static_cast<uint32_t>(parts) * length < static_cast<uint32_t>(keys));
+  }
+
   __device__ float time(float work, float items, float longest) const {
     const float slots = static_cast<float>(sharing_.slots);
-    const float shared = (work + items * kStart) / slots + longest;
-    const float waves = ceilf(items / slots) * (longest + kStart);
+    const float shared = device::fast_divide(work + items * kStart, slots) + longest;
+    const float waves = ceilf(device::fast_divide(items, slots)) * (longest + kStart);
     return fminf(shared, waves);
   }
 
@@ -216,8 +241,12 @@ class Cursor {
         cut = shares_.cut(request);
       }
       const int items = cut.items();
-      const int until = device::warp_inclusive_sum(items);
-      const int parts_until = device::warp_inclusive_sum(cut.kept());
+      int until = items;
+      int parts_until = cut.kept();
+      if (requests.count > 1) {
+        until = device::warp_inclusive_sum(until);
+        parts_until = device::warp_inclusive_sum(parts_until);
+      }
       const int own = number - (now.items + until - items);
       if (own >= 0 && own < items) {
         const int before = now.parts + parts_until - cut.kept();
@@ -225,11 +254,12 @@ class Cursor {
         found->parts = cut.parts;
         found->tile = cut.first_part(own, before);
       }
-      const int end = now.items + __shfl_sync(0xffffffff, until, device::kWarpSize - 1);
+      const int last = requests.count > 1 ? device::kWarpSize - 1 : 0;
+      const int end = now.items + __shfl_sync(0xffffffff, until, last);
       finds = number < end;
       if (finds) break;
       now.items = end;
-      now.parts += __shfl_sync(0xffffffff, parts_until, device::kWarpSize - 1);
+      now.parts += __shfl_sync(0xffffffff, parts_until, last);
     }
     __syncwarp();
     if (lane == 0) progress_ = now;

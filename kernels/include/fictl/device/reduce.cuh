@@ -76,6 +76,15 @@ __device__ inline uint32_t warp_max(uint32_t x) {
 #endif
 }
 
+// The sum of a warp's integers, in every lane.
+__device__ inline uint32_t warp_sum(uint32_t x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(0xffffffff, x);
+#else
+  return warp_reduce(Sum(), x);
+#endif
+}
+
 // Reduces over a one-dimensional block of whole warps. Called by all of its threads, any number of
 // times, with any operation:
 //   __shared__ BlockReduce<float>::Storage storage;
