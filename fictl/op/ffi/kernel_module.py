@@ -51,6 +51,7 @@ class KernelModule:
         self._parameters = parameters
         self._specialised: dict[Hashable, KernelModule] = {}
         self._routes: dict[str, Route] = {}
+        self._devices: dict[str, str] = {}
         self._identity = str(next(_made))
 
     def __getitem__(self, parameters: Hashable) -> KernelModule:
@@ -82,7 +83,8 @@ class KernelModule:
                 schema = self._schema(name)
                 check = partial(_check_devices, name, schema.on_host if schema else ())
                 first = _FirstCall(self._resolve, name, check)
-                route = Route(name, schema, first, traced, check)
+                follow = partial(self._follow, name, first)
+                route = Route(name, schema, first, traced, check, follow)
                 self._routes[name] = route
                 setattr(self, name, route.call)
             return route
@@ -107,8 +109,18 @@ class KernelModule:
                 from fictl.op.ffi.emulated import Emulated
 
                 function = Emulated(name, function)
+            self._devices[name] = spec.runs_on
             route.bind(function)
             return function
+
+    def _follow(self, name: str, first: _FirstCall) -> bool:
+        """Unbind a function of another device than the process uses now; True if it was one."""
+        with _building:
+            if self._devices.get(name) in (None, settings.DEVICE.get()):
+                return False
+            del self._devices[name]
+            self._routes[name].bind(first)
+            return True
 
     def _schema(self, name: str) -> Schema | None:
         """Read the schema; None if the binding is unreadable, which only affects torch.compile."""

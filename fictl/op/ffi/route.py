@@ -26,13 +26,15 @@ _type = type
 # What costs more than its use is not looked at before the call: Dynamo follows _torchdynamo_inline,
 # and tensors that a transform has wrapped have no memory, which the FFI or the binding refuses.
 _GUARD = """
-def _make(_ffi, _elsewhere, _refused):
+def _make(_ffi, _elsewhere, _refused, _stale):
     def {name}({parameters}):
         if {plain}:
             try:
                 result = _ffi({parameters})
             except RuntimeError:
                 return _refused({parameters})
+            except ValueError:
+                return _stale({parameters})
             {changed}
             return result
         return _elsewhere({parameters})
@@ -55,18 +57,25 @@ class Route:
         ffi: Callable[..., Any],
         traced: Callable[..., Any],
         check: Callable[..., None],
+        follow: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`check` raises a better error than the FFI for arguments that the FFI refuses."""
+        """`check` raises a better error than the FFI for arguments that the FFI refuses.
+
+        `follow` binds the function of another device if the process has changed to it since.
+        """
         self._name = name
         self._schema = schema
         self._traced = traced
         self._check = check
+        self._follow = follow
         self.ffi = ffi
         namespace: dict[str, Any] = {}
         # Why these globals: Dynamo looks up a function's globals by its module name.
         exec(_guard(name, schema), globals(), namespace)  # noqa: S102
         self.call: Callable[..., Any]
-        self.call, self._bind = namespace["_make"](self._elsewhere, self._elsewhere, self._refused)
+        self.call, self._bind = namespace["_make"](
+            self._elsewhere, self._elsewhere, self._refused, self._stale
+        )
         replaced_in_dynamo(self.call, traced)
 
     def bind(self, ffi: Callable[..., Any]) -> None:
@@ -75,7 +84,12 @@ class Route:
 
     def launch(self, *arguments: Any) -> Any:
         """Call the FFI directly with plain tensors or DLPack objects: the torch op's body."""
-        result = self.ffi(*arguments)
+        try:
+            result = self.ffi(*arguments)
+        except ValueError:
+            if not self._follow():
+                raise
+            result = self.ffi(*arguments)
         written = (
             [parameter.written for parameter in self._schema.parameters] if self._schema else ()
         )
@@ -95,6 +109,15 @@ class Route:
         except Exception:
             self._check(*arguments)
             raise
+
+    def _stale(self, *arguments: Any) -> Any:
+        """Call again if the binding is another device's; runs inside the except block.
+
+        Why only then: a look at the setting before each call would cost as much as the call.
+        """
+        if self._follow():
+            return self.launch(*arguments)
+        raise  # noqa: PLE0704
 
     def _refused(self, *arguments: Any) -> Any:
         """Handle calls that the FFI or the binding refused; runs inside the except block."""

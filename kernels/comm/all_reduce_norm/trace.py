@@ -61,7 +61,9 @@ def _places(
 ) -> dict[str, torch.Tensor]:
     """Make rows of experts, and some that other ranks have."""
     shape = (sizes["tokens"], sizes["top_k"])
-    places = torch.randint(-1, sizes["rows"], shape, dtype=torch.int32, generator=generator)
+    places = torch.randint(
+        -1, sizes["rows"], shape, dtype=torch.int32, device=generator.device, generator=generator
+    )
     return {"places": places.to(device)}
 
 

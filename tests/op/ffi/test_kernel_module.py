@@ -6,11 +6,12 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
 
+from fictl import settings
 from fictl.errors import FictlError, InvalidValue, NotOnDevice
 from fictl.op import KernelModule
 
@@ -75,6 +76,49 @@ def test_a_function_is_an_attribute_once_it_was_asked_for(spec: Spec) -> None:
     kernel = KernelModule(lambda: spec)
     assert kernel.scale is kernel.scale
     assert vars(kernel)["scale"] is kernel.scale
+
+
+class OfDevice(Spec):
+    """A spec of the device in use, whose function refuses calls for another one."""
+
+    built: ClassVar[list[str]] = []
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs_on = settings.DEVICE.get()
+
+    def scale(self, *arguments: Any) -> str:
+        if self.runs_on != settings.DEVICE.get() or arguments == ("refused",):
+            raise ValueError(f"this build is for {self.runs_on}")
+        return self.runs_on
+
+    def build_and_load(self) -> Any:
+        self.built.append(self.runs_on)
+        return super().build_and_load()
+
+
+@pytest.fixture
+def of_device(monkeypatch: pytest.MonkeyPatch) -> KernelModule:
+    monkeypatch.setattr(OfDevice, "built", [])
+    monkeypatch.setattr("fictl.op.ffi.emulated.Emulated", lambda _, function: function)
+    return KernelModule(OfDevice)  # type: ignore[arg-type]
+
+
+def test_a_function_follows_the_device(
+    of_device: KernelModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = of_device.scale  # A plan keeps it.
+    for device in ("cuda", "emu", "emu", "cuda"):
+        monkeypatch.setenv("FICTL_DEVICE", device)
+        assert kept(1, 2.0) == of_device.scale(1, 2.0) == device
+    assert OfDevice.built == ["cuda", "emu", "cuda"]
+
+
+def test_a_refusal_of_the_same_device_builds_nothing_anew(of_device: KernelModule) -> None:
+    for _ in range(2):
+        with pytest.raises(ValueError, match="this build is for cuda"):
+            of_device.scale("refused")
+    assert OfDevice.built == ["cuda"]
 
 
 def test_parameters_are_those_of_the_binding(spec: Spec, tmp_path: Path) -> None:
