@@ -19,6 +19,11 @@ def module(config: Config) -> JitSpec:
 
 def aot() -> Iterator[JitSpec]:
     """List what most models are served with; the others are built where they are used."""
-    for dtype in (torch.bfloat16, torch.float16):
+    # Heads of 64 are those of gpt-oss.
+    for dtype, head_dim in (
+        (torch.bfloat16, 128),
+        (torch.float16, 128),
+        (torch.bfloat16, 64),
+    ):
         for keys in (dtype, torch.float8_e4m3fn):
-            yield module(Config(dtype, keys, dtype, 128, True, DECODE_ROWS))
+            yield module(Config(dtype, keys, dtype, head_dim, True, DECODE_ROWS))

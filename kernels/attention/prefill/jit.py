@@ -10,7 +10,7 @@ from fictl.jit import JitSpec
 from fictl.op import module_spec
 
 from .._config import EIGHTHS, Config
-from .._sm90_tiles import choose
+from .._sm90_tiles import choose, of_blocks
 from .._tiles import aot_rows
 
 
@@ -38,11 +38,31 @@ def _most_spilled(config: Config) -> int | None:
 
 
 def aot() -> Iterator[JitSpec]:
-    """List what most models are served with; the others are built where they are used."""
+    """List what most models are served with; the others are built where they are used.
+
+    In bf16 alone: heads of 64, as those of gpt-oss, and what few models see their keys through.
+    """
     for dtype in (torch.bfloat16, torch.float16):
         for paged in (True, False):
-            for rows in aot_rows(128):
-                yield module(Config(dtype, dtype, dtype, 128, paged, rows))
-            known = choose(128, 128, group=1, simple=True)
-            sizes = (128, paged, known.rows)
-            yield module(Config(dtype, dtype, dtype, *sizes, backend="sm90", keys=known.keys))
+            yield from _of_heads(dtype, 128, paged)
+    dtype = torch.bfloat16
+    for paged in (True, False):
+        yield from _of_heads(dtype, 64, paged)
+    for head_dim in (64, 128):
+        for rows in aot_rows(head_dim):
+            yield module(Config(dtype, dtype, dtype, head_dim, False, rows, runs=True))
+            yield module(Config(dtype, dtype, dtype, head_dim, True, rows, seen="CausalOrRange"))
+        large = choose(head_dim, head_dim, group=1, simple=False, copied=True)
+        for tile in (*of_blocks(head_dim, head_dim), large):
+            sizes = (head_dim, False, tile.rows)
+            yield module(
+                Config(dtype, dtype, dtype, *sizes, backend="sm90", keys=tile.keys, runs=True)
+            )
+
+
+def _of_heads(dtype: torch.dtype, head_dim: int, paged: bool) -> Iterator[JitSpec]:
+    for rows in aot_rows(head_dim):
+        yield module(Config(dtype, dtype, dtype, head_dim, paged, rows))
+    known = choose(head_dim, head_dim, group=1, simple=True)
+    sizes = (head_dim, paged, known.rows)
+    yield module(Config(dtype, dtype, dtype, *sizes, backend="sm90", keys=known.keys))
