@@ -20,10 +20,6 @@ def module(config: Config) -> JitSpec:
 def aot() -> Iterator[JitSpec]:
     """List what most models are served with; the others are built where they are used."""
     # Heads of 64 are those of gpt-oss.
-    for dtype, head_dim in (
-        (torch.bfloat16, 128),
-        (torch.float16, 128),
-        (torch.bfloat16, 64),
-    ):
+    for dtype, head_dim in ((torch.bfloat16, 128), (torch.float16, 128), (torch.bfloat16, 64)):
         for keys in (dtype, torch.float8_e4m3fn):
             yield module(Config(dtype, keys, dtype, head_dim, True, DECODE_ROWS))

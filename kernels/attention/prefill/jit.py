@@ -11,7 +11,7 @@ from fictl.op import module_spec
 
 from .._config import EIGHTHS, Config
 from .._sm90_tiles import choose, of_blocks
-from .._tiles import aot_rows
+from .._tiles import Tile, aot_rows
 
 
 def module(config: Config) -> JitSpec:
@@ -40,7 +40,7 @@ def _most_spilled(config: Config) -> int | None:
 def aot() -> Iterator[JitSpec]:
     """List what most models are served with; the others are built where they are used.
 
-    In bf16 alone: heads of 64, as those of gpt-oss, and what few models see their keys through.
+    Heads of 64 (gpt-oss), block-sparse attention and bidirectional ranges are in bf16 alone.
     """
     for dtype in (torch.bfloat16, torch.float16):
         for paged in (True, False):
@@ -54,15 +54,18 @@ def aot() -> Iterator[JitSpec]:
             yield module(Config(dtype, dtype, dtype, head_dim, True, rows, seen="CausalOrRange"))
         large = choose(head_dim, head_dim, group=1, simple=False, copied=True)
         for tile in (*of_blocks(head_dim, head_dim), large):
-            sizes = (head_dim, False, tile.rows)
-            yield module(
-                Config(dtype, dtype, dtype, *sizes, backend="sm90", keys=tile.keys, runs=True)
-            )
+            yield _on_hopper(dtype, head_dim, False, tile, runs=True)
 
 
 def _of_heads(dtype: torch.dtype, head_dim: int, paged: bool) -> Iterator[JitSpec]:
     for rows in aot_rows(head_dim):
         yield module(Config(dtype, dtype, dtype, head_dim, paged, rows))
     known = choose(head_dim, head_dim, group=1, simple=True)
-    sizes = (head_dim, paged, known.rows)
-    yield module(Config(dtype, dtype, dtype, *sizes, backend="sm90", keys=known.keys))
+    yield _on_hopper(dtype, head_dim, paged, known)
+
+
+def _on_hopper(
+    dtype: torch.dtype, head_dim: int, paged: bool, tile: Tile, runs: bool = False
+) -> JitSpec:
+    sizes = (head_dim, paged, tile.rows)
+    return module(Config(dtype, dtype, dtype, *sizes, backend="sm90", keys=tile.keys, runs=runs))

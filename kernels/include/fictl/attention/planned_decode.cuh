@@ -123,7 +123,7 @@ __device__ inline bool is_last_part(int32_t* counter, int parts, bool* shared) {
   __syncthreads();
   if (threadIdx.x == 0) {
     // Releases what this block stored, and acquires what others did. Why not fences around an
-    // atomic addition: they order all of the GPU's accesses, and take as long as a load each.
+    // atomic addition: they are sequentially consistent, which is more than is needed.
     int before;
     asm volatile("atom.acq_rel.gpu.global.add.s32 %0, [%1], 1;"
                  : "=r"(before)
