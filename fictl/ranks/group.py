@@ -47,22 +47,25 @@ def watched_group(
     import torch.distributed as dist
 
     set_defaults(RECORDED)
-    on_gpu = settings.DEVICE.get() == "cuda"
-    if on_gpu:
+    gpu = None
+    if settings.DEVICE.get() == "cuda":
         # Some launchers show each rank its own GPU alone.
-        torch.cuda.set_device(here.local % torch.cuda.device_count())
+        gpu = torch.device("cuda", here.local % torch.cuda.device_count())
+        torch.cuda.set_device(gpu)
     seconds = settings.RANK_TIMEOUT.get()
     tools: Any = dist
     own = tools.PrefixStore(name, own_connection(store))
     with Witness(here, own, seconds, lambda verdict: _end(tell, verdict)) as witness:
         try:
             dist.init_process_group(
-                "nccl" if on_gpu else "gloo",
+                "gloo" if gpu is None else "nccl",
                 store=tools.PrefixStore(name, store),
                 rank=here.rank,
                 world_size=here.size,
                 # torch ends the process at this limit, without a word on who is missing.
                 timeout=timedelta(seconds=seconds + LATER_SECONDS),
+                # Without it a barrier guesses the GPU, and warns.
+                device_id=gpu,
             )
         except RuntimeError as error:
             raise _not_opened(error, witness) from None

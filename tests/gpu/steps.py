@@ -81,11 +81,15 @@ def _engines(out: Path) -> list[Step]:
 
 
 def _comm(out: Path) -> list[Step]:
-    del out
+    def bench(op: str) -> Step:
+        sides = ("--baseline", "all", "--max-time", "1", "--out", str(out / f"{op}.json"))
+        return Step(f"bench-{op}", (*_FICTL, "bench", op, "--gpus", "2", *sides), 120)
+
     return [
-        _pytest("comm-tests", 200, "tests/comm", "tests/kernels/comm", "tests/multi"),
         Step("comm-doctor", (*_FICTL, "doctor", "--gpus"), 60),
-        *(Step(f"bench-{op}", (*_FICTL, "bench", op, "--gpus", "2"), 100) for op in _COMM),
+        Step("comm-ranks", (*_FICTL, "test", "comm", "--gpus", "2"), 200),
+        *(bench(op) for op in _COMM),
+        _pytest("comm-tests", 200, "tests/comm", "tests/kernels/comm", "tests/multi"),
     ]
 
 
