@@ -1,4 +1,5 @@
-// Clusters: up to 8 thread blocks that run together and reach one another's shared memory.
+// Clusters: up to 8 thread blocks (16 where a kernel asks for them) that run together and reach one
+// another's shared memory.
 //
 // On GPUs without clusters (before sm_90) every block is a cluster of its own, and the host
 // launches no larger ones.
@@ -7,11 +8,13 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include <atomic>
+
 #include <fictl/device/launch.cuh>
 
 namespace fictl::device {
 
-constexpr int kMostBlocksOfCluster = 8;  // that every GPU with clusters can have
+constexpr int kMostBlocksOfCluster = kMostBlocksOfPortableCluster;
 
 class Cluster {
  public:
@@ -93,6 +96,32 @@ int blocks_a_row(int64_t rows, int64_t elements, int64_t least, int sm_count) {
     blocks *= 2;
   }
   return blocks;
+}
+
+// How many clusters of a kernel run at once on the current device, 0 where that is not known. Asked
+// once for each size: block and shared memory are to be the same in all calls for a kernel.
+template <auto kernel>
+int active_clusters(const LaunchConfig& config) {
+  constexpr int kMostDevices = 64, kMostBlocks = 16;
+  static std::atomic<int> known[kMostDevices][kMostBlocks + 1];  // and one more
+  const unsigned blocks = config.blocks_of_cluster();
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess || device >= kMostDevices || blocks > kMostBlocks) {
+    return 0;
+  }
+  std::atomic<int>& entry = known[device][blocks];
+  if (entry == 0) {
+    int clusters = 0;
+    const LaunchCall call(config, false);
+    if (allow<kernel>(config) != cudaSuccess ||
+        cudaOccupancyMaxActiveClusters(&clusters, reinterpret_cast<const void*>(kernel),
+                                       &call.launch) != cudaSuccess) {
+      cudaGetLastError();  // It is not of the launch that follows.
+      clusters = 0;
+    }
+    entry = clusters + 1;
+  }
+  return entry - 1;
 }
 
 }  // namespace fictl::device

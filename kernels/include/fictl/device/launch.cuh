@@ -8,6 +8,9 @@
 
 namespace fictl::device {
 
+// Larger clusters need to be asked for; sm_90 has 16.
+constexpr unsigned kMostBlocksOfPortableCluster = 8;
+
 struct LaunchConfig {
   dim3 grid;
   dim3 block;
@@ -17,6 +20,8 @@ struct LaunchConfig {
   // Programmatic dependent launch, where the GPU and the code support it: the kernel starts while
   // the previous one ends, and must call pdl_wait() before it accesses memory.
   bool pdl = false;
+
+  unsigned blocks_of_cluster() const { return cluster.x * cluster.y * cluster.z; }
 };
 
 // True where code is for sm_90 or newer; the emulated device has its instructions.
@@ -51,34 +56,54 @@ bool has_pdl() {
   return has;
 }
 
-template <auto kernel, typename... Args>
-cudaError_t launch(const LaunchConfig& config, Args&&... args) {
+// Allows a kernel what the launch needs beyond what every kernel may have.
+template <auto kernel>
+cudaError_t allow(const LaunchConfig& config) {
   // Without opting in, a block may have 48 KiB, a part of which the kernel itself declares.
   constexpr size_t kSharedWithoutOptIn = 32 * 1024;
+  const auto function = reinterpret_cast<const void*>(kernel);
+  cudaError_t status = cudaSuccess;
   if (config.shared_bytes > kSharedWithoutOptIn) {
-    const cudaError_t status = cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                    static_cast<int>(config.shared_bytes));
-    if (status != cudaSuccess) return status;
+    status = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(config.shared_bytes));
   }
+  if (status == cudaSuccess && config.blocks_of_cluster() > kMostBlocksOfPortableCluster) {
+    status = cudaFuncSetAttribute(function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  }
+  return status;
+}
+
+// A launch as the runtime takes it, with room for its attributes.
+struct LaunchCall {
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t launch = {};
-  launch.gridDim = config.grid;
-  launch.blockDim = config.block;
-  launch.dynamicSmemBytes = config.shared_bytes;
-  launch.stream = config.stream;
-  launch.attrs = attributes;
-  if (config.pdl && has_pdl<kernel>()) {
-    cudaLaunchAttribute& attribute = attributes[launch.numAttrs++];
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+
+  LaunchCall(const LaunchConfig& config, bool has_pdl) {
+    launch.gridDim = config.grid;
+    launch.blockDim = config.block;
+    launch.dynamicSmemBytes = config.shared_bytes;
+    launch.stream = config.stream;
+    launch.attrs = attributes;
+    if (config.pdl && has_pdl) {
+      cudaLaunchAttribute& attribute = attributes[launch.numAttrs++];
+      attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attribute.val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (config.blocks_of_cluster() > 1) {
+      cudaLaunchAttribute& attribute = attributes[launch.numAttrs++];
+      attribute.id = cudaLaunchAttributeClusterDimension;
+      attribute.val.clusterDim = {config.cluster.x, config.cluster.y, config.cluster.z};
+    }
   }
-  if (config.cluster.x * config.cluster.y * config.cluster.z > 1) {
-    cudaLaunchAttribute& attribute = attributes[launch.numAttrs++];
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {config.cluster.x, config.cluster.y, config.cluster.z};
-  }
-  return cudaLaunchKernelEx(&launch, kernel, std::forward<Args>(args)...);
+  LaunchCall(const LaunchCall&) = delete;
+};
+
+template <auto kernel, typename... Args>
+cudaError_t launch(const LaunchConfig& config, Args&&... args) {
+  const cudaError_t status = allow<kernel>(config);
+  if (status != cudaSuccess) return status;
+  const LaunchCall call(config, has_pdl<kernel>());
+  return cudaLaunchKernelEx(&call.launch, kernel, std::forward<Args>(args)...);
 }
 
 }  // namespace fictl::device
