@@ -12,7 +12,7 @@ namespace fictl::attention {
 
 namespace {
 
-using DecodeTile = DecodeShape<Config>;
+using Wide = WideDecode<Config>;
 using Keys = Config::Keys;
 constexpr bool kOwnTables = std::is_same_v<Keys, OwnPagedKeys<Keys::Element>>;
 
@@ -108,17 +108,20 @@ AttentionCall attention_call(const PlannedCall& call, View k, View v, const Bloc
 }
 
 // Items that a batch may have at most: parts shorter than kShortest are not made.
-int64_t most_items(const Problem<Config>& problem, const Requests& requests) {
+template <typename C>
+int64_t most_items(const Problem<C>& problem, const Requests& requests) {
   const int64_t seen =
       std::min<int64_t>(requests.keys, int64_t{problem.window_left} + requests.q_len);
   const int64_t rows = int64_t{requests.q_len} * problem.group.divisor();
-  const int64_t tiles = device::ceil_div(rows, DecodeTile::kRows);
+  const int64_t tiles = device::ceil_div(rows, DecodeShape<C>::kRows);
   return requests.count * tiles * std::max<int64_t>(device::ceil_div(seen, ShareOut::kShortest), 1);
 }
 
 // Places the counters and the partial results, and returns for how many parts there is room.
-int place_parts(const Launch& launch, const PlannedCall& call, int most, Problem<Config>* problem) {
-  constexpr int64_t kSums = int64_t{DecodeTile::kRows} * (kValueDimOf<Config> + 1) * sizeof(float);
+template <typename C>
+int place_parts(const Launch& launch, const PlannedCall& call, int most, Problem<C>* problem) {
+  constexpr int kRows = DecodeShape<C>::kRows;
+  constexpr int64_t kSums = int64_t{kRows} * (kValueDimOf<C> + 1) * sizeof(float);
   const int64_t of_part = problem->kv_heads * kSums;
   const int64_t of_counter = int64_t{problem->kv_heads} * sizeof(int32_t);
   const int64_t left = bytes_of(call.parts) - call.reserved;
@@ -133,66 +136,123 @@ int place_parts(const Launch& launch, const PlannedCall& call, int most, Problem
         << call.reserved + most * of_part << " the most that is used";
   }
   problem->partial_out = reinterpret_cast<float*>(call.parts.data<char>() + call.reserved);
-  problem->partial_lse =
-      problem->partial_out + room * DecodeTile::kRows * problem->kv_heads * kValueDimOf<Config>;
+  problem->partial_lse = problem->partial_out + room * kRows * problem->kv_heads * kValueDimOf<C>;
   return static_cast<int>(room);
+}
+
+// A call with the views that launchers make of its tensors.
+struct Views {
+  Made none;
+  Made flat;  // the rows of the page table, one after another
+  int64_t strides[2];
+  View pages;
+  Unstacked k, v;
+  Blocks of_k, of_v;
+
+  explicit Views(const PlannedCall& call)
+      : none(nullptr, call.q.device(), 2, 0, 0),
+        flat(call.pages.data<int32_t>(), call.pages.device(), 1, entries_of(call.pages), 0),
+        strides{call.pages_apart, 1},
+        pages(&flat.tensor),
+        k(call.k, 0),
+        v(call.v, 1),
+        of_k(call.blocks_k, call.k, 0),
+        of_v(call.blocks_v, call.v, 1) {
+    if constexpr (kOwnTables) {
+      flat.shape[1] = flat.shape[0];
+      flat.shape[0] = 2;
+      flat.tensor.ndim = 2;
+      flat.tensor.strides = strides;
+    }
+  }
+
+  AttentionCall attention(const PlannedCall& call) const {
+    return attention_call(call, k.view, v.view, of_k, of_v, &none.tensor, &pages);
+  }
+};
+
+Requests requests_of(const PlannedCall& call, int64_t keys) {
+  Requests requests{};
+  requests.count = static_cast<int>(call.pages.size(0));
+  requests.kv_lens = call.kv_lens.data<const int32_t>();
+  requests.q_starts = call.q_starts == nullptr ? nullptr : call.q_starts->data<const int32_t>();
+  requests.q_unit = 1;
+  requests.kv_unit = 1;
+  requests.q_len = static_cast<int>(call.q_len);
+  requests.queries = static_cast<int>(call.q.size(0));
+  requests.keys = static_cast<int>(keys);
+  requests.pitch = static_cast<int>(pitch(call.pages, 0));
+  return requests;
+}
+
+int64_t keys_of(const PlannedCall& call, int page_size) { return call.pages.size(1) * page_size; }
+
+// The longest list of pages, and the most keys and queries, that an int32 counts.
+void check_counts(const Launch& launch, const PlannedCall& call, int page_size) {
+  constexpr int64_t kMost = INT_MAX - (1 << 20);
+  const int64_t tokens = call.q.size(0) * call.q.size(1);
+  if (std::max({entries_of(call.pages), keys_of(call, page_size), tokens}) > kMost) {
+    throw argument_error(ErrorKind::ValueError, launch.op, "block_tables")
+        << "has shape " << Shape{call.pages} << " for pages of " << page_size
+        << ", and 'query' has " << Shape{call.q} << "; an int32 does not count that";
+  }
+}
+
+template <typename C>
+Problem<C> problem_of(const Launch& launch, const PlannedCall& call, const Views& views) {
+  Problem<C> problem = attention_problem<C>(launch, views.attention(call));
+  // Tables for many more pages than are in use are not asked for ahead of their lengths.
+  constexpr int64_t kMostAhead = 1 << 16;
+  if (entries_of(call.pages) > kMostAhead) problem.keys.page_count = 0;
+  return problem;
+}
+
+// Shares out the work to `slots` blocks of each head of the keys, or to clusters of them.
+template <typename C>
+void attend(const Launch& launch, const PlannedCall& call, Problem<C> problem,
+            const Requests& requests, int slots, int cluster) {
+  using Tile = DecodeShape<C>;
+  DecodeBatch batch{};
+  batch.requests = requests;
+  // Why so many: as many parts as for four waves of blocks, each tile's last one on top.
+  const int room = place_parts(launch, call, 8 * slots, &problem);
+  batch.sharing = {Tile::kRows, slots, std::max(Tile::kKeys * Tile::kWarps, 64), room};
+  batch.counters = call.counters.data<int32_t>();
+  batch.cluster = cluster;
+  batch.blocks = slots;
+  if (cluster == 1) {
+    batch.blocks = static_cast<int>(std::min<int64_t>(slots, most_items(problem, requests)));
+  }
+  CUDA_CHECK(launch, PlannedDecode(problem, batch, launch.stream, launch.pdl && call.enable_pdl));
 }
 
 }  // namespace
 
 void attend_planned(const Launch& launch, PlannedCall call) {
-  const Made none(nullptr, call.q.device(), 2, 0, 0);
-  const int64_t entries = entries_of(call.pages);
-  Made flat(call.pages.data<int32_t>(), call.pages.device(), 1, entries, 0);
-  int64_t strides[2] = {call.pages_apart, 1};
-  if constexpr (kOwnTables) {
-    flat.shape[0] = 2;
-    flat.shape[1] = entries;
-    flat.tensor.ndim = 2;
-    flat.tensor.strides = strides;
-  }
-  const View pages(&flat.tensor);
-  const Unstacked k(call.k, 0);
-  const Unstacked v(call.v, 1);
-  const Blocks of_k(call.blocks_k, call.k, 0);
-  const Blocks of_v(call.blocks_v, call.v, 1);
-  Problem<Config> problem = attention_problem<Config>(
-      launch, attention_call(call, k.view, v.view, of_k, of_v, &none.tensor, &pages));
+  const Views views(call);
+  const Problem<Config> problem = problem_of<Config>(launch, call, views);
   const int page_size = problem.keys.page_size.divisor();
-  const int64_t keys = call.pages.size(1) * page_size;
-  constexpr int64_t kMost = INT_MAX - (1 << 20);
-  if (std::max({entries, keys, call.q.size(0) * call.q.size(1)}) > kMost) {
-    throw argument_error(ErrorKind::ValueError, launch.op, "block_tables")
-        << "has shape " << Shape{call.pages} << " for pages of " << page_size
-        << ", and 'query' has " << Shape{call.q} << "; an int32 does not count that";
-  }
-  // Tables for many more pages than are in use are not asked for ahead of their lengths.
-  constexpr int64_t kMostAhead = 1 << 16;
-  if (entries > kMostAhead) problem.keys.page_count = 0;
-
+  check_counts(launch, call, page_size);
+  const Requests requests = requests_of(call, keys_of(call, page_size));
   const bool limited = call.most_sms > 0 && call.most_sms < launch.sm_count;
+  if (!limited && requests.count <= kMostRequestsOfClusters) {
+    const ClusterShape shape = planned_clusters(problem, requests);
+    const Problem<Wide> wide = problem_of<Wide>(launch, call, views);
+    const ClusterShape of_wide = planned_clusters(wide, requests);
+    // Warps that have keys. Why those of wide blocks count less: there are more of them to merge.
+    const float warps = static_cast<float>(shape.cluster) * DecodeShape<Config>::kWarps;
+    const float of_wide_warps = 0.85f * of_wide.cluster * DecodeShape<Wide>::kWarps;
+    if (of_wide.cluster > 1 && of_wide_warps > warps) {
+      return attend(launch, call, wide, requests, of_wide.blocks, of_wide.cluster);
+    }
+    if (shape.cluster > 1) {
+      return attend(launch, call, problem, requests, shape.blocks, shape.cluster);
+    }
+  }
+  using Tile = DecodeShape<Config>;
   const int sms = limited ? static_cast<int>(call.most_sms) : launch.sm_count;
-  const int slots =
-      std::max(sms * DecodeTile::kBlocks / (DecodeTile::kParts * problem.kv_heads), 1);
-  DecodeBatch batch{};
-  batch.requests.count = static_cast<int>(call.pages.size(0));
-  batch.requests.kv_lens = call.kv_lens.data<const int32_t>();
-  batch.requests.q_starts =
-      call.q_starts == nullptr ? nullptr : call.q_starts->data<const int32_t>();
-  batch.requests.q_unit = 1;
-  batch.requests.kv_unit = 1;
-  batch.requests.q_len = static_cast<int>(call.q_len);
-  batch.requests.queries = static_cast<int>(call.q.size(0));
-  batch.requests.keys = static_cast<int>(keys);
-  batch.requests.pitch = static_cast<int>(pitch(call.pages, 0));
-  // Why so many: as many parts as for four waves of blocks, each tile's last one on top.
-  const int room = place_parts(launch, call, 8 * slots, &problem);
-  batch.sharing = {DecodeTile::kRows, slots, std::max(DecodeTile::kKeys * DecodeTile::kWarps, 64),
-                   room};
-  batch.counters = call.counters.data<int32_t>();
-  const int64_t items = most_items(problem, batch.requests);
-  batch.blocks = static_cast<int>(std::min<int64_t>(slots, items));
-  CUDA_CHECK(launch, PlannedDecode(problem, batch, launch.stream, launch.pdl && call.enable_pdl));
+  const int slots = std::max(sms * Tile::kBlocks / (Tile::kParts * problem.kv_heads), 1);
+  attend(launch, call, problem, requests, slots, 1);
 }
 
 }  // namespace fictl::attention

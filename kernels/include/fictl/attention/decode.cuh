@@ -74,6 +74,9 @@ class DecodeWarp {
   using Shape = DecodeShape<Config>;
   using Q = typename Shape::Q;
   using KV = typename Shape::KV;
+  // Weights, and values as they are multiplied. Values of 8 bits are fp16 exactly, by one
+  // instruction for two, where bf16 takes four; and weights have three more bits there.
+  using Weight = std::conditional_t<Shape::kNarrow, __half, Q>;
   using Variant = typename Config::Variant;
   using QueryTile = Tile<Q, Shape::kColumns>;
   using KeyTile = Tile<KV, Shape::kKeyUnits>;
@@ -86,6 +89,8 @@ class DecodeWarp {
   static constexpr int kRotatedSteps = Config::kRope ? Shape::kDim / device::kMmaK : kSteps;
   // Keys reach the product in 8 bits. Rotated keys do not: rotation converts them to Q.
   static constexpr bool kNarrowKeys = Shape::kNarrow && !Config::kRope;
+  // The base-2 logarithm of the largest weight. Why above 0 in fp16: small weights stay normal.
+  static constexpr float kMostWeight = std::is_same_v<Weight, __half> ? 10.0f : 0.0f;
 
  public:
   struct Scores {
@@ -135,28 +140,19 @@ class DecodeWarp {
     return sum(halves);
   }
 
-  // Multiplies the queries with 8-bit keys. A chunk has 16 elements, which is one step.
+  // Multiplies the queries with 8-bit keys. To bf16 they go by their bits, which is wrong for what
+  // is not finite: then it is done again.
   template <typename Narrow>
   __device__ Scores multiply(Tile<Narrow, Shape::kColumns> k) const {
-    const int lane_offset = KeyTile::offset(device::MmaB::row(lane_), device::MmaB::chunk(lane_));
-    Scores halves[2] = {};
-#pragma unroll
-    for (int step = 0; step < kSteps; step += 2) {
-      uint32_t a[2][4];
-      queries(step, a[0]);
-      queries(step + 1, a[1]);
-#pragma unroll
-      for (int n = 0; n < kKeyGroups; n += 2) {
-        uint32_t fours[4];
-        device::ldmatrix_x4(fours, place_in<Shape::kEven>(k, lane_offset, n * 8, step));
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const uint2 b = device::widened<Q, Narrow>(fours[i]);
-          device::mma_m16n8k16<Q>(halves[i % 2].at[n + i / 2], a[i % 2], b.x, b.y);
-        }
+    constexpr bool kByBits = std::is_same_v<Q, __nv_bfloat16>;
+    uint32_t special = 0;
+    Scores scores = multiply_narrow<kByBits, kSteps / 2>(k, special);
+    if constexpr (kByBits) {
+      if (__any_sync(0xffffffff, (special & 0x80808080u) != 0)) {
+        scores = multiply_narrow<false, 1>(k, special);  // Hardly ever: little code.
       }
     }
-    return sum(halves);
+    return scores;
   }
 
   // Multiplies the queries with keys of four bits.
@@ -197,7 +193,7 @@ class DecodeWarp {
       }
       most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 1));
       most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 2));
-      factors[half] = states_[half].raise(most * scale);
+      factors[half] = states_[half].raise(most * scale - kMostWeight);
     }
     each(scores, first, [&](float& score, int half, int /*key*/) {
       score = device::fast_exp2(fmaf(score, scale, -states_[half].max));
@@ -218,9 +214,9 @@ class DecodeWarp {
     for (int n = 0; n < kKeyGroups; n += 2) {
       const auto& low = weights.at[n];
       const auto& high = weights.at[n + 1];
-      const uint32_t a[4] = {device::packed<Q>(low[0], low[1]), device::packed<Q>(low[2], low[3]),
-                             device::packed<Q>(high[0], high[1]),
-                             device::packed<Q>(high[2], high[3])};
+      const uint32_t a[4] = {
+          device::packed<Weight>(low[0], low[1]), device::packed<Weight>(low[2], low[3]),
+          device::packed<Weight>(high[0], high[1]), device::packed<Weight>(high[2], high[3])};
       // Chunks of 8 elements are one group of dims each, those of 16 are two.
 #pragma unroll
       for (int d = 0; d < kDimGroups; d += Shape::kNarrow ? 4 : 2) {
@@ -230,14 +226,14 @@ class DecodeWarp {
         if constexpr (Shape::kNarrow) {
 #pragma unroll
           for (int i = 0; i < 2; ++i) {
-            const uint2 first = device::widened<Q, KV>(even_then_odd(b[2 * i]));
-            const uint2 second = device::widened<Q, KV>(even_then_odd(b[2 * i + 1]));
-            device::mma_m16n8k16<Q>(sums_[d + 2 * i], a, first.x, second.x);
-            device::mma_m16n8k16<Q>(sums_[d + 2 * i + 1], a, first.y, second.y);
+            const uint2 first = device::widened<Weight, KV>(even_then_odd(b[2 * i]));
+            const uint2 second = device::widened<Weight, KV>(even_then_odd(b[2 * i + 1]));
+            device::mma_m16n8k16<Weight>(sums_[d + 2 * i], a, first.x, second.x);
+            device::mma_m16n8k16<Weight>(sums_[d + 2 * i + 1], a, first.y, second.y);
           }
         } else {
-          device::mma_m16n8k16<Q>(sums_[d], a, b[0], b[1]);
-          device::mma_m16n8k16<Q>(sums_[d + 1], a, b[2], b[3]);
+          device::mma_m16n8k16<Weight>(sums_[d], a, b[0], b[1]);
+          device::mma_m16n8k16<Weight>(sums_[d + 1], a, b[2], b[3]);
         }
       }
     }
@@ -248,9 +244,11 @@ class DecodeWarp {
     add_fp4_values<Shape>(sums_, weights.at, v, scales, lane_);
   }
 
-  // Adds up the sums of the warps, and stores the tile's result. Called by the whole block when it
-  // is done with its keys.
-  __device__ void store(float* shared) {
+  // Adds up the sums of the warps, and gives them to `finish(row, dim, merged)`, four contiguous
+  // elements at a time, once the whole block has called `ready()`. Called by the whole block when
+  // it is done with its keys.
+  template <typename Ready, typename Finish>
+  __device__ void merge(float* shared, Ready ready, Finish finish) {
     float2* all_states = reinterpret_cast<float2*>(shared + Shape::kWarps * kWarpSums);
     const int warp = static_cast<int>(threadIdx.x) / device::kWarpSize;
 #pragma unroll
@@ -288,14 +286,50 @@ class DecodeWarp {
       if (lane_ % 4 == 0) all_states[warp * Shape::kRows + row] = {state.max, state.sum};
     }
     __syncthreads();
+    ready();
     constexpr int kFours = Shape::kValues / MergedPart::kOf;
     for (int i = static_cast<int>(threadIdx.x); i < rows_ * kFours; i += Shape::kThreads) {
-      store_four(shared, all_states, i / kFours, i % kFours * MergedPart::kOf);
+      const int row = i / kFours;
+      const int dim = i % kFours * MergedPart::kOf;
+      finish(row, first_value_ + dim, merged_four(shared, all_states, row, dim));
     }
   }
 
  private:
   static constexpr int kWarpSums = Shape::kRows * Shape::kSumsPitch;  // floats of a warp
+
+  // Multiplies 8-bit keys; a chunk has 16 elements, which is one step. `special` gets the bits of
+  // special_bits() where they are converted by their bits.
+  template <bool kByBits, int kUnroll, typename Narrow>
+  __device__ Scores multiply_narrow(Tile<Narrow, Shape::kColumns> k, uint32_t& special) const {
+    const int lane_offset = KeyTile::offset(device::MmaB::row(lane_), device::MmaB::chunk(lane_));
+    Scores halves[2] = {};
+#pragma unroll kUnroll
+    for (int step = 0; step < kSteps; step += 2) {
+      uint32_t a[2][4];
+      queries(step, a[0]);
+      queries(step + 1, a[1]);
+#pragma unroll
+      for (int n = 0; n < kKeyGroups; n += 2) {
+        uint32_t fours[4];
+        device::ldmatrix_x4(fours, place_in<Shape::kEven>(k, lane_offset, n * 8, step));
+        if constexpr (kByBits) {
+          special |= device::special_bits<Narrow>({fours[0], fours[1], fours[2], fours[3]});
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          uint2 b;
+          if constexpr (kByBits) {
+            b = device::widened_by_bits<Narrow>(fours[i]);
+          } else {
+            b = device::widened<Q, Narrow>(fours[i]);
+          }
+          device::mma_m16n8k16<Q>(halves[i % 2].at[n + i / 2], a[i % 2], b.x, b.y);
+        }
+      }
+    }
+    return sum(halves);
+  }
 
   // Reorders two adjacent dims of each of two keys: the even dims of both come first, then the odd
   // ones.
@@ -362,9 +396,9 @@ class DecodeWarp {
     });
   }
 
-  // Merges and stores four contiguous elements of a row.
-  __device__ void store_four(const float* shared, const float2* all_states, int row,
-                             int dim) const {
+  // Four contiguous elements of a row, with the sums of all warps.
+  static __device__ MergedPart merged_four(const float* shared, const float2* all_states, int row,
+                                           int dim) {
     MergedPart merged;
 #pragma unroll
     for (int warp = 0; warp < Shape::kWarps; ++warp) {
@@ -373,7 +407,7 @@ class DecodeWarp {
                                                                    row * Shape::kSumsPitch + dim);
       merged.add(*sums, device::SoftmaxState{state.x, state.y});
     }
-    store_merged(problem_, item_, kv_head_, row, first_value_ + dim, merged);
+    return merged;
   }
 
   const Problem<Config>& problem_;
@@ -412,10 +446,12 @@ __device__ void ask_ahead(const Problem<Config>& problem, int block) {
 }
 
 // Attention of one item for one head of the keys, by a whole block; before it does another, there
-// is to be a barrier. The values are those from `first_value` on.
-template <typename Config>
+// is to be a barrier. The values are those from `first_value` on. The block calls `walked()` when
+// its stages are no longer in use; for the others see DecodeWarp::merge().
+template <typename Config, typename Walked, typename Ready, typename Finish>
 __device__ __forceinline__ void decode_item(const Problem<Config>& problem, const Item& item,
-                                            int kv_head, int first_value, char* shared) {
+                                            int kv_head, int first_value, char* shared,
+                                            Walked walked, Ready ready, Finish finish) {
   using Shape = DecodeShape<Config>;
   using Q = typename Shape::Q;
   using Stages = DecodeStages<Config>;
@@ -506,7 +542,8 @@ __device__ __forceinline__ void decode_item(const Problem<Config>& problem, cons
   }
   device::copy_wait<0>();
   __syncthreads();
-  warp.store(reinterpret_cast<float*>(shared + part("sums", 0, Shape::kSumsBytes)));
+  walked();
+  warp.merge(reinterpret_cast<float*>(shared + part("sums", 0, Shape::kSumsBytes)), ready, finish);
 }
 
 // Blocks are of all heads of the keys for one item after another.
@@ -524,7 +561,10 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   const Share share = share_of(problem, block);
   const Item item = problem.items[share.item];
   if (item.request < 0) return;
-  decode_item(problem, item, share.kv_head, first_value, shared);
+  const auto finish = [&](int row, int dim, const MergedPart& merged) {
+    store_merged(problem, item, share.kv_head, row, dim, merged);
+  };
+  decode_item(problem, item, share.kv_head, first_value, shared, [] {}, [] {}, finish);
 }
 
 // For any items of 16 rows; parts of split ones are for MergeParts to merge.

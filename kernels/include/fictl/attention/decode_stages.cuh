@@ -20,6 +20,14 @@ using DecodeHead =
                           ? 16
                           : 32>;
 
+// A Config whose blocks have twice as many warps, and an SM for themselves.
+template <typename Config>
+struct WideDecode : Config {};
+template <typename Config>
+constexpr bool kIsWide = false;
+template <typename Config>
+constexpr bool kIsWide<WideDecode<Config>> = true;
+
 // The shape of a block of decode.cuh, which gives the reasons.
 template <typename Config>
 struct DecodeShape : DecodeHead<Config> {
@@ -49,12 +57,14 @@ struct DecodeShape : DecodeHead<Config> {
   static constexpr int kKeys = kRotatesApart || kLarge || kMost * sizeof(KV) > 128 ? 16
                                : !kEven || kFp4 || kMost * sizeof(KV) > 64         ? 32
                                                                                    : 64;
-  static constexpr int kWarps = kMost > 256 ? 1 : kLarge ? 2 : 4;
+  static constexpr int kWarps = (kMost > 256 ? 1 : kLarge ? 2 : 4) * (kIsWide<Config> ? 2 : 1);
   static constexpr int kThreads = kWarps * device::kWarpSize;
   // Stages of four bits are half as large: three are as many bytes in flight.
   static constexpr int kStages = kFp4 ? 3 : 2;
   // Blocks on an SM. Three leave 168 registers a thread; conversions need more.
-  static constexpr int kBlocks = kNarrow && !kFp4 && kMost > 64 && !kLarge ? 2 : 3;
+  static constexpr int kBlocks = kIsWide<Config>                             ? 1
+                                 : kNarrow && !kFp4 && kMost > 64 && !kLarge ? 2
+                                                                             : 3;
 
   // Bytes of a warp's keys, and of its values.
   static constexpr int kKeysBytes = kKeys * kKeyUnits * static_cast<int>(sizeof(KV));
@@ -140,10 +150,14 @@ class DecodeStages {
   using KeyTile = Tile<KV, Shape::kKeyUnits>;
   using ValueTile = Tile<KV, Shape::kValueUnits>;
 
-  // The places of a tile's keys. If the whole tile is within a page, the first is enough; otherwise
+  // Keys that are within a page if it has as many, as most do. More places of 64 keys would take
+  // too many registers.
+  static constexpr int kGroup = Shape::kKeys < 64 ? 16 : 32;
+
+  // The places of a tile's keys. If each group is within a page, its first is enough; otherwise
   // every lane finds one or two.
   struct Found {
-    typename Keys::At at[(Shape::kKeys + device::kWarpSize - 1) / device::kWarpSize];
+    typename Keys::At at[Shape::kKeys / kGroup];
     bool evenly;
   };
 
@@ -190,14 +204,20 @@ class DecodeStages {
     const int first = this->first(tile);
     const int last = item_.end - 1;
     if (first > last) return;
-    found.evenly =
-        first + Shape::kKeys <= item_.end && evenly_apart(problem_.keys, first, Shape::kKeys);
+    found.evenly = first + Shape::kKeys <= item_.end;
+#pragma unroll
+    for (int key = 0; key < Shape::kKeys; key += kGroup) {
+      found.evenly = found.evenly && evenly_apart(problem_.keys, first + key, kGroup);
+    }
     if (found.evenly) {
-      found.at[0] = problem_.keys.find(item_.kv_start, first);
+#pragma unroll
+      for (int key = 0; key < Shape::kKeys; key += kGroup) {
+        found.at[key / kGroup] = problem_.keys.find(item_.kv_start, first + key);
+      }
       return;
     }
 #pragma unroll
-    for (int i = 0; i < static_cast<int>(sizeof(found.at) / sizeof(found.at[0])); ++i) {
+    for (int i = 0; i < kFoundByLane; ++i) {
       const int position = first + (i * device::kWarpSize + lane_) % Shape::kKeys;
       found.at[i] = problem_.keys.find(item_.kv_start, position < last ? position : last);
     }
@@ -219,6 +239,8 @@ class DecodeStages {
   }
 
  private:
+  static constexpr int kFoundByLane = (Shape::kKeys + device::kWarpSize - 1) / device::kWarpSize;
+
   // The part of an address that is the same for all tiles: from the first head of a tile's first
   // row to where this lane reads. Why apart: it would be computed anew for each tile.
   template <typename Rows>
@@ -238,8 +260,11 @@ class DecodeStages {
     constexpr int kBytes = kElements / kFp4Block;
     const int left = item_.end - first(tile);
     if (left <= 0 || lane_ >= Shape::kKeys) return;
-    const uint8_t* from = rows.row(found.at[0], kv_head_);
-    if (found.evenly) from += lane_ * rows.slot_pitch;
+    static_assert(Shape::kKeys == 2 * kGroup || Shape::kKeys == kGroup, "one or two groups");
+    const bool is_second = found.evenly && lane_ >= kGroup;
+    const uint8_t* from =
+        rows.row(is_second ? found.at[Shape::kKeys / kGroup - 1] : found.at[0], kv_head_);
+    if (found.evenly) from += lane_ % kGroup * rows.slot_pitch;
     device::copy_async_few<kBytes>(to + lane_ * kBytes, from, lane_ < left ? kBytes : 0);
   }
 
@@ -251,22 +276,27 @@ class DecodeStages {
     if constexpr (!Shape::kEven) {
       if (left > 0) copy_chunks<kElements>(to, found, of_lane, step, row_of, left);
     } else if (left > 0 && found.evenly) {
-      copy_even_rows(to, row_of(found.at[0]) + of_lane, step);
+#pragma unroll
+      for (int key = 0; key < Shape::kKeys; key += kGroup) {
+        copy_even_rows(to, key, row_of(found.at[key / kGroup]) + of_lane, step);
+      }
     } else if (left > 0) {
       copy_rows_found(to, found, of_lane - lane_ / To::kChunks * step, row_of, left);
     }
     device::copy_commit();
   }
 
-  // Copies rows that are evenly spaced, and all there: from where this lane reads the first.
+  // Copies the rows of a group, from `first` on, which are evenly spaced, and all there: from where
+  // this lane reads the first.
   template <typename To>
-  __device__ void copy_even_rows(To to, const KV* from, int64_t step) const {
+  __device__ void copy_even_rows(To to, int first, const KV* from, int64_t step) const {
     constexpr int kRows = device::kWarpSize / To::kChunks;  // at a time
+    static_assert(kRows <= kGroup, "no lane is beyond the group");
     const int lane_offset = To::offset(lane_ / To::kChunks, lane_ % To::kChunks);
     step *= kRows;
 #pragma unroll
-    for (int row = 0; row < Shape::kKeys; row += kRows, from += step) {
-      device::copy_async(place_of_row(to, lane_offset, row), from);
+    for (int row = 0; row < kGroup; row += kRows, from += step) {
+      device::copy_async(place_of_row(to, lane_offset, first + row), from);
     }
   }
 
@@ -304,11 +334,15 @@ class DecodeStages {
     constexpr int kOfChunk = To::kElementsPerChunk;
     constexpr int kAtOnce = Shape::kNarrow && Shape::kLarge ? 1 : 4;  // Conversions need registers.
     const KV* own = row_of(found.at[0]) + of_head;
+    const KV* second = own;  // where the second group begins
+    if constexpr (Shape::kKeys > kGroup) {
+      if (found.evenly) second = row_of(found.at[1]) + of_head;
+    }
 #pragma unroll kAtOnce
     for (int i = lane_; i < Shape::kKeys * To::kChunks; i += device::kWarpSize) {
       const int row = i / To::kChunks;
       const int chunk = i % To::kChunks;
-      const KV* from = own + row * step;
+      const KV* from = (row < kGroup ? own : second) + row % kGroup * step;
       if (!found.evenly) {
         from = reinterpret_cast<const KV*>(
             __shfl_sync(0xffffffff, reinterpret_cast<unsigned long long>(own), row));

@@ -6,6 +6,10 @@
 // order, so that the same lengths give the same bits. Its counter is then zero again, as it was
 // before the launch.
 //
+// Clusters: where there is a cluster of blocks for each head of each request, and parts of one size
+// are about as good as evenly shared work, a cluster has the keys of one head (clustered.cuh).
+// What finding one's part, counting the blocks and merging through L2 take, some 3 us, is then 1.
+//
 // Why one launch: a second kernel for the merge takes 2 us even where it starts ahead, and one for
 // the plan as much again, while a request of 1000 keys is done in 7.
 //
@@ -16,6 +20,7 @@
 // each of them comes from L2, and the sum of a request waits for the last.
 #pragma once
 
+#include <fictl/attention/clustered.cuh>
 #include <fictl/attention/decode.cuh>
 #include <fictl/attention/share_out.cuh>
 
@@ -25,6 +30,7 @@ struct DecodeBatch {
   Requests requests;
   Sharing sharing;
   int blocks;         // for each head of the keys: sharing.slots, or as many as there may be items
+  int cluster;        // blocks of one
   int32_t* counters;  // [sharing.room][kv_heads], zeros between launches
 };
 
@@ -137,6 +143,16 @@ __device__ inline bool is_last_part(int32_t* counter, int parts, bool* shared) {
 }
 
 template <typename Config>
+device::LaunchConfig planned_launch(int cluster) {
+  device::LaunchConfig config;
+  config.block = dim3(DecodeShape<Config>::kThreads);
+  config.cluster = dim3(static_cast<unsigned>(cluster));
+  config.grid = config.cluster;
+  config.shared_bytes = DecodeShape<Config>::kSharedBytes;
+  return config;
+}
+
+template <typename Config>
 __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Config>::kBlocks)
     PlannedDecodeKernel(const __grid_constant__ Problem<Config> problem,
                         const __grid_constant__ DecodeBatch batch) {
@@ -151,32 +167,68 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
 
   const int value_part = static_cast<int>(blockIdx.x) % Shape::kParts;
   const int block = static_cast<int>(blockIdx.x) / Shape::kParts;
-  const int kv_head = block % problem.kv_heads;
   const int step = static_cast<int>(gridDim.x) / (Shape::kParts * problem.kv_heads);
   const int first_value = value_part * Shape::kPartStep;
   const bool plans = threadIdx.x < device::kWarpSize;
   ask_ahead_for_pages(problem);
+  if (threadIdx.x == 0) device::prefetch_line(batch.requests.kv_lens);
   device::pdl_wait();
   device::pdl_trigger();
 
   const Sight sight{problem.group.divisor(), problem.causal, problem.window_left};
-  if (plans) {
-    const int best = ShareOut(batch.requests, sight, batch.sharing).choose();
-    if (threadIdx.x == 0) length = best;
-    Cursor(ShareOut(batch.requests, sight, batch.sharing), progress).begin();
+  const ShareOut whole(batch.requests, sight, batch.sharing);
+  bool clustered = false;
+  // Every warp finds it for itself: a barrier would take longer.
+  if constexpr (Clustered<Config>::kFits) {
+    clustered = batch.cluster > 1 && suits_clusters(whole, batch.cluster);
   }
+  const int of_head = clustered ? block / batch.cluster : block;
+  const int kv_head = of_head % problem.kv_heads;
+  if (clustered && of_head / problem.kv_heads >= batch.requests.count) return;
+  if (plans && !clustered) {
+    const int best = whole.choose();
+    if (threadIdx.x == 0) length = best;
+    Cursor(whole, progress).begin();
+  }
+  // One loop for both, since the walk over the keys is much code.
   for (int number = block / problem.kv_heads;; number += step) {
     if (plans) {
-      const ShareOut shares(batch.requests, sight, batch.sharing, length);
-      const bool finds = Cursor(shares, progress).find(number, &found);
+      bool finds = true;
+      if (clustered) {
+        find_in_cluster(whole, of_head / problem.kv_heads, Clustered<Config>::kStep, &found);
+      } else {
+        const ShareOut shares(batch.requests, sight, batch.sharing, length);
+        finds = Cursor(shares, progress).find(number, &found);
+      }
       if (threadIdx.x == 0) has_item = finds;
     }
     __syncthreads();
     if (!has_item) return;
     const Item item = found.item;
-    decode_item(problem, item, kv_head, first_value, shared);
+    const int parts = found.parts;
+    const bool meets = clustered && parts > 1;  // other blocks of the cluster
+    if (clustered && !meets && device::Cluster::rank() > 0) return;
+    const ClusterParts<Config> cluster(shared, problem.group.divisor() * item.q_len);
+    const auto store = [&](int row, int dim, const MergedPart& merged) {
+      store_merged(problem, item, kv_head, row, dim, merged);
+    };
+    decode_item(
+        problem, item, kv_head, first_value, shared,
+        [&] {
+          if (meets) device::Cluster::arrive();
+        },
+        [&] {
+          if (meets) device::Cluster::wait();
+        },
+        [&](int row, int dim, const MergedPart& merged) {
+          meets ? cluster.push(row, dim, merged) : store(row, dim, merged);
+        });
+    if (meets) {
+      device::Cluster::sync();
+      cluster.merge(parts, store);
+    }
+    if (clustered) return;
     if (item.partial >= 0) {
-      const int parts = found.parts;
       int32_t* counter = batch.counters + found.tile * problem.kv_heads + kv_head;
       // Why one count for all blocks that share out a head of values: the sums of weights, which
       // the first of them stores, are for the merges of all.
@@ -197,15 +249,23 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
 template <typename Config>
 cudaError_t PlannedDecode(const Problem<Config>& problem, const DecodeBatch& batch,
                           cudaStream_t stream = nullptr, bool pdl = false) {
-  using Shape = DecodeShape<Config>;
   if (batch.blocks == 0 || problem.kv_heads == 0) return cudaSuccess;
-  device::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(batch.blocks) * problem.kv_heads * Shape::kParts);
-  config.block = dim3(Shape::kThreads);
+  device::LaunchConfig config = planned_launch<Config>(batch.cluster);
+  config.grid =
+      dim3(static_cast<unsigned>(batch.blocks) * problem.kv_heads * DecodeShape<Config>::kParts);
   config.stream = stream;
-  config.shared_bytes = Shape::kSharedBytes;
   config.pdl = pdl;
   return device::launch<PlannedDecodeKernel<Config>>(config, problem, batch);
+}
+
+// The shape of clusters that PlannedDecode() is to be called with.
+template <typename Config>
+ClusterShape planned_clusters(const Problem<Config>& problem, const Requests& requests) {
+  constexpr auto kernel = PlannedDecodeKernel<Config>;
+  if (!device::has_pdl<kernel>()) return {1, 0};  // Code for sm_90 or newer has both.
+  return cluster_shape(problem, requests, [](int blocks) {
+    return device::active_clusters<kernel>(planned_launch<Config>(blocks));
+  });
 }
 
 }  // namespace fictl::attention

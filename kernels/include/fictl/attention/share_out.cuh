@@ -107,6 +107,10 @@ class ShareOut {
   }
 
   __device__ const Requests& requests() const { return requests_; }
+  __device__ const Sharing& sharing() const { return sharing_; }
+
+  // A length as a multiple of what parts are multiples of.
+  __device__ int stepped(int length) const { return (length + sharing_.step - 1) & -sharing_.step; }
 
   __device__ Cut cut(const Request& request) const {
     const int rows = request.q_len * sight_.group;
@@ -158,8 +162,6 @@ class ShareOut {
   static constexpr float kStart = 64.0f;
   static constexpr float kMerge = 96.0f;
   static constexpr float kWorth = 0.95f;
-
-  __device__ int stepped(int length) const { return (length + sharing_.step - 1) & -sharing_.step; }
 
   // Runs `body` with what this lane sees of all requests, of which `first` is the first.
   template <typename Body>

@@ -1,0 +1,172 @@
+// Decoding of few requests: a cluster of blocks has all keys of one head of one request.
+//
+// Algorithm: the keys are cut into as many equal parts as the cluster has blocks, or fewer where
+// these would be short of a tile for half of the warps. Each block sums its part up as for any
+// item. Four elements of a row are then the affair of one block: the others write theirs into its
+// shared memory, behind one barrier of the cluster, and it merges them in the order of the keys
+// behind another. Nothing is planned, counted, or written to global memory but the result.
+//
+// Why only few: clusters do not help one another. One long request among short ones would keep its
+// own blocks busy while all others have ended: then the work is shared out (share_out.cuh).
+//
+// Tiling: that of decode.cuh, or wide blocks of twice as many warps, whichever keeps more warps
+// busy. A cluster has the most blocks of which there are enough clusters at once, which only the
+// runtime can tell: one stays within a GPC. On an H200 the heads of one request have clusters of 16
+// blocks, those of eight requests clusters of two wide ones.
+//
+// Traffic: that of decode.cuh. Parts go over the network between SMs: 24 bytes for four elements.
+//
+// Shared memory: they lie behind the sums of the block's own warps, where stages of keys were. So
+// all blocks have walked over their keys before one of them writes.
+#pragma once
+
+#include <fictl/attention/decode.cuh>
+#include <fictl/attention/share_out.cuh>
+#include <fictl/device/cluster.cuh>
+#include <fictl/device/math.cuh>
+
+namespace fictl::attention {
+
+constexpr int kMostBlocksOfTile = 16;                       // of a cluster on sm_90
+constexpr int kMostRequestsOfClusters = device::kWarpSize;  // suits_clusters() looks at one a lane.
+// Keys that a block walks over in the time that sharing out takes longer.
+constexpr int kWorthOfCluster = 384;
+
+template <typename Config>
+struct Clustered {
+  using Shape = DecodeShape<Config>;
+  static constexpr int kFours = Shape::kValues / MergedPart::kOf;
+  static constexpr int kPlaces = Shape::kRows * kFours + kMostBlocksOfTile;
+  static constexpr int kStatesAt = kPlaces * static_cast<int>(sizeof(MergedPart::Sums));
+  static constexpr int kBytes = kStatesAt + kPlaces * static_cast<int>(sizeof(float2));
+  static constexpr int kAt = (Shape::kSumsBytes + 15) / 16 * 16;
+  static constexpr bool kFits = Shape::kParts == 1 && kAt + kBytes <= Shape::kRingBytes;
+  // Parts are multiples of as many keys.
+  static constexpr int kOfWarps = Shape::kKeys * (Shape::kWarps < 4 ? Shape::kWarps : 4);
+  static constexpr int kStep = kOfWarps < 64 ? 64 : kOfWarps;
+};
+
+// Tells whether clusters of `blocks` do as well as work that is shared out: by lengths alone, so
+// that all blocks say the same. By a whole warp.
+__device__ inline bool suits_clusters(const ShareOut& whole, int blocks) {
+  const int lane = static_cast<int>(threadIdx.x) % device::kWarpSize;
+  const Requests& requests = whole.requests();
+  const int length = lane < requests.count ? whole.cut(requests[lane]).length : 0;
+  const int longest = static_cast<int>(device::warp_max(static_cast<uint32_t>(length)));
+  // What all together are is counted in units that 32 lanes can add up.
+  constexpr int kUnit = 64;
+  const uint32_t units = device::warp_sum(static_cast<uint32_t>((length + kUnit - 1) / kUnit));
+  const float slots = static_cast<float>(whole.sharing().slots);
+  const float even = device::fast_divide(static_cast<float>(units) * kUnit, slots);
+  return static_cast<float>(longest) <=
+         static_cast<float>(blocks) * (fmaxf(even, ShareOut::kShortest) + kWorthOfCluster);
+}
+
+// Sums of all blocks of a cluster, which are merged by the block that they are the affair of.
+template <typename Config>
+class ClusterParts {
+  using Shape = DecodeShape<Config>;
+  using Sums = MergedPart::Sums;
+  using Layout = Clustered<Config>;
+  static constexpr int kFours = Layout::kFours;
+
+ public:
+  // `rows`: of the tile. Where `kFits` is false, it is not used.
+  __device__ ClusterParts(char* shared, int rows)
+      : blocks_(device::Cluster::size()),
+        rank_(device::Cluster::rank()),
+        count_(rows * kFours),
+        each_((count_ + blocks_ - 1) / blocks_),
+        shared_(shared) {}
+
+  __device__ void push(int row, int dim, const MergedPart& part) const {
+    const int number = row * kFours + dim / MergedPart::kOf;
+    const int owner = number % blocks_;
+    const int place = rank_ * each_ + number / blocks_;
+    Sums sums;
+#pragma unroll
+    for (int i = 0; i < MergedPart::kOf; ++i) sums[i] = part.sums[i];
+    *device::Cluster::at(this->sums() + place, owner) = sums;
+    *device::Cluster::at(states() + place, owner) = {part.state.max, part.state.sum};
+  }
+
+  // Calls finish(row, dim, merged) for what is this block's affair, of the first `parts` blocks.
+  template <typename Finish>
+  __device__ void merge(int parts, Finish finish) const {
+    for (int own = static_cast<int>(threadIdx.x);; own += Shape::kThreads) {
+      const int number = own * blocks_ + rank_;
+      if (number >= count_) return;
+      MergedPart merged;
+#pragma unroll 4
+      for (int part = 0; part < parts; ++part) {
+        const float2 state = states()[part * each_ + own];
+        merged.add(sums()[part * each_ + own], device::SoftmaxState{state.x, state.y});
+      }
+      finish(number / kFours, number % kFours * MergedPart::kOf, merged);
+    }
+  }
+
+ private:
+  __device__ char* place(int offset, int bytes) const {
+    return shared_ +
+           device::shared_part(shared_, "parts of a cluster", Layout::kAt + offset, bytes);
+  }
+  __device__ Sums* sums() const { return reinterpret_cast<Sums*>(place(0, Layout::kStatesAt)); }
+  __device__ float2* states() const {
+    constexpr int kBytes = Layout::kBytes - Layout::kStatesAt;
+    return reinterpret_cast<float2*>(place(Layout::kStatesAt, kBytes));
+  }
+
+  int blocks_;
+  int rank_;
+  int count_;  // of four elements each
+  int each_;   // at most, of a block
+  char* shared_;
+};
+
+// The item of this block: its part of the keys of a request, which is cut into as many as are
+// found.
+__device__ inline void find_in_cluster(const ShareOut& whole, int number, int step, Found* found) {
+  const Request request = whole.requests()[number];
+  const Cut cut = whole.cut(request);
+  const int blocks = device::Cluster::size();
+  const int length = max((cut.length + blocks * step - 1) / (blocks * step), 1) * step;
+  Item item = whole.item(number, request, cut, 0, 0);
+  item.begin = min(cut.begin + device::Cluster::rank() * length, cut.end);
+  item.end = min(cut.end, item.begin + length);
+  if (threadIdx.x == 0) *found = {item, max((cut.length + length - 1) / length, 1), 0};
+}
+
+// Blocks of a cluster for a batch of which each head has one, and blocks for each head of the keys.
+struct ClusterShape {
+  int cluster;  // 1: there are too many requests, or too few keys
+  int blocks;
+};
+
+// `active(blocks)`: how many clusters of as many blocks run at once.
+template <typename Config, typename Active>
+ClusterShape cluster_shape(const Problem<Config>& problem, const Requests& requests,
+                           Active active) {
+  constexpr ClusterShape kNone{1, 0};
+  if (!Clustered<Config>::kFits || requests.count > kMostRequestsOfClusters) return kNone;
+  if (int64_t{requests.q_len} * problem.group.divisor() > DecodeShape<Config>::kRows) return kNone;
+  const int64_t window = int64_t{problem.window_left} + requests.q_len;
+  const int64_t keys = requests.keys < window ? requests.keys : window;
+  const int64_t parts = device::ceil_div(keys, int64_t{Clustered<Config>::kStep});
+  const int64_t heads = int64_t{requests.count} * problem.kv_heads;
+  for (int blocks = parts < kMostBlocksOfTile ? static_cast<int>(parts) : kMostBlocksOfTile;
+       blocks > 1; --blocks) {
+    const int64_t clusters = active(blocks);
+    if (clusters < heads) continue;
+    // For work that is shared out after all: all clusters, as far as heads have equally many
+    // blocks.
+    int unit = blocks;
+    while (unit % 2 == 0 && unit / 2 * problem.kv_heads % blocks == 0) unit /= 2;
+    const int64_t all = clusters * blocks / problem.kv_heads / unit * unit;
+    const int64_t needed = int64_t{requests.count} * blocks;
+    return {blocks, static_cast<int>(all > needed ? all : needed)};
+  }
+  return kNone;
+}
+
+}  // namespace fictl::attention
