@@ -15,6 +15,8 @@ from fictl import log
 from fictl.jit import JitSpec, gen_jit_spec, load
 from fictl.paths import cache_root
 
+from ..cudart import NOBODYS, make_cudart
+
 _FUNCTION = """{above}
 #include <tvm/ffi/c_api.h>
 extern "C" __attribute__((visibility("default"))) int __tvm_ffi_{name}(
@@ -61,6 +63,15 @@ def answer(tmp_path: Path, cpp: Callable[..., str]) -> Callable[..., JitSpec]:
         return gen_jit_spec("answer", [source], **options)  # type: ignore[arg-type]
 
     return make
+
+
+@pytest.fixture
+def calls_cuda_99(answer: Callable[..., JitSpec], tmp_path: Path) -> JitSpec:
+    """The spec of a module that calls the runtime of a CUDA that is not here."""
+    folder = tmp_path / "cuda-99"
+    library = make_cudart(folder, NOBODYS, 'extern "C" int cudaWhich() { return 99; }')
+    above = 'extern "C" int cudaWhich();'
+    return answer("cudaWhich()", above=above, extra_ldflags=["-Wl,--no-as-needed", str(library)])
 
 
 @pytest.fixture

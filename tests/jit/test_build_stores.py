@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from fictl.arch import Arch
 from fictl.errors import SetupError
 from fictl.jit import MissingBuild
 from fictl.jit.compile import compile_plan
@@ -20,7 +21,7 @@ from fictl.jit.recipe import recipe_of
 from fictl.jit.store.entry import MANIFEST
 from fictl.jit.store.stores import STORE_FILE, writable_store
 from fictl.sealed import seal, unseal
-from fictl.toolchain import Probe
+from fictl.toolchain import Gpu, Probe
 from fictl.version import VERSION
 
 pytestmark = pytest.mark.needs_nvcc
@@ -223,6 +224,40 @@ def test_a_build_of_a_newer_cuda_than_the_drivers_is_passed_over(
     assert spec.build_and_load().answer() == 3
     assert compiled() == ["answer.o"]
     assert re.search(r"newer is passed over: it is of CUDA \d+, and the driver runs", caplog.text)
+
+
+@pytest.fixture
+def on_a_gpu(monkeypatch):
+    gpu = Gpu(0, "NVIDIA A100", Arch(8, 0))
+    monkeypatch.setattr("fictl.jit.lookup.visible_gpus", lambda: (gpu,))
+
+
+def test_a_build_whose_cuda_runtime_is_nowhere_is_passed_over_for_the_good_one(
+    calls_cuda_99, beside, on_a_gpu, monkeypatch
+):
+    good = calls_cuda_99.build()
+    beside(good, cudart=99)
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    assert find(calls_cuda_99).manifest.cudart == good.manifest.cudart
+
+
+def test_where_nothing_compiles_the_runtime_that_is_nowhere_is_the_reason(
+    calls_cuda_99, as_store, on_a_gpu, monkeypatch
+):
+    _rewrite(calls_cuda_99.build().path, cudart=99)
+    as_store(VERSION)
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    nowhere = r"libcudart\.so\.99, CUDA's runtime, is neither .*: pip install .*==99\.\*"
+    with pytest.raises(MissingBuild, match=f"there are builds that do not fit:\n .*: {nowhere}"):
+        calls_cuda_99.build_and_load()
+
+
+def test_without_a_gpu_a_build_is_taken_wherever_its_runtime_is(calls_cuda_99, beside, monkeypatch):
+    beside(calls_cuda_99.build(), cudart=99)
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    assert calls_cuda_99.build().manifest.cudart == 99
+    with pytest.raises(SetupError, match=r"modules of CUDA 99 do not load: libcudart\.so\.99"):
+        calls_cuda_99.build_and_load()
 
 
 def test_a_newer_schema_beside_it_does_not_matter(answer, beside, compiled, caplog):
