@@ -21,14 +21,14 @@ def bring(major: int, module: Path) -> None:
     """Load the runtime of this CUDA, unless it is in the process, or the module calls none of it."""
     if _is_loaded(major) or not _needs(module, major):
         return
-    found = find_cudart(major)
-    if found is None:
+    library = find_cudart(major)
+    if library is None:
         raise SetupError(f"modules of CUDA {major} do not load: {absent(major)}", get_cudart(major))
     try:
-        ctypes.CDLL(str(found))
+        ctypes.CDLL(str(library))
     except OSError as error:
         raise SetupError(
-            f"cannot load {found}, which modules of CUDA {major} need: {error}", get_cudart(major)
+            f"cannot load {library}, which modules of CUDA {major} need: {error}", get_cudart(major)
         ) from error
 
 

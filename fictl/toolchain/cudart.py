@@ -22,8 +22,8 @@ def find_cudart(major: int) -> Path | None:
 
 def cudart_to_link(nvcc: Nvcc) -> Path:
     """Return the runtime that modules of this nvcc are linked to: its own, else one of its CUDA."""
-    found = nvcc.cudart or find_cudart(nvcc.cudart_major)
-    if found is None:
+    library = nvcc.cudart or find_cudart(nvcc.cudart_major)
+    if library is None:
         name, static = cudart_name(nvcc.cudart_major), "libcudart_static.a"
         has_static = any(os.path.isfile(folder / static) for folder in nvcc.library_dirs)
         raise SetupError(
@@ -31,7 +31,7 @@ def cudart_to_link(nvcc: Nvcc) -> Path:
             f"{f', only {static}' * has_static}, and modules are linked to it",
             get_cudart(nvcc.cudart_major),
         )
-    return found
+    return library
 
 
 def get_cudart(major: int) -> str:

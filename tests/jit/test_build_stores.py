@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from fictl.arch import Arch
 from fictl.errors import SetupError
 from fictl.jit import MissingBuild
 from fictl.jit.compile import compile_plan
@@ -21,7 +20,7 @@ from fictl.jit.recipe import recipe_of
 from fictl.jit.store.entry import MANIFEST
 from fictl.jit.store.stores import STORE_FILE, writable_store
 from fictl.sealed import seal, unseal
-from fictl.toolchain import Gpu, Probe
+from fictl.toolchain import Probe
 from fictl.version import VERSION
 
 pytestmark = pytest.mark.needs_nvcc
@@ -224,12 +223,6 @@ def test_a_build_of_a_newer_cuda_than_the_drivers_is_passed_over(
     assert spec.build_and_load().answer() == 3
     assert compiled() == ["answer.o"]
     assert re.search(r"newer is passed over: it is of CUDA \d+, and the driver runs", caplog.text)
-
-
-@pytest.fixture
-def on_a_gpu(monkeypatch):
-    gpu = Gpu(0, "NVIDIA A100", Arch(8, 0))
-    monkeypatch.setattr("fictl.jit.lookup.visible_gpus", lambda: (gpu,))
 
 
 def test_a_build_whose_cuda_runtime_is_nowhere_is_passed_over_for_the_good_one(
