@@ -126,7 +126,11 @@ CONDA_PREFIX: Setting[Path | None] = Setting(
     "CONDA_PREFIX", "path", values.path, None, "the active conda environment, searched for an nvcc"
 )
 LD_LIBRARY_PATH = Setting(
-    "LD_LIBRARY_PATH", "text", str, "", "the loader's own; searched for the C++ library"
+    "LD_LIBRARY_PATH",
+    "text",
+    str,
+    "",
+    "the loader's own; searched for the C++ library and the CUDA runtime",
 )
 CXX: Setting[tuple[str, ...]] = Setting(
     "CXX", "words", values.words, (), "the host C++ compiler; unset: g++, c++, clang++"

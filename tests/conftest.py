@@ -23,6 +23,7 @@ from fictl.project import OpFolder
 from fictl.testing.device import choose_device
 from fictl.toolchain import Nvcc, find_nvcc, gpus
 
+from .cudart import put_cudart
 from .servers.seaweed import Seaweed, find_weed, shared_seaweed
 
 TESTS = Path(__file__).parent
@@ -155,13 +156,12 @@ def stand_in_nvcc(tmp_path: Path) -> Callable[[str], Path]:
 
     def write(release: str, home: Path | None = None) -> Path:
         home = home or tmp_path / f"cuda-{release}"
-        parts = ("bin/nvcc.profile", "nvvm/bin/cicc", "lib64/libcudart_static.a")
+        parts = ("bin/nvcc.profile", "nvvm/bin/cicc")
         headers = ("include/cuda_runtime.h", "include/crt/host_config.h")
         for part in (*parts, *headers):
             (home / part).parent.mkdir(parents=True, exist_ok=True)
             (home / part).touch()
-        # An archive of nothing, which a linker takes.
-        (home / "lib64" / "libcudart_static.a").write_bytes(b"!<arch>\n")
+        put_cudart(home / "lib64", int(release.partition(".")[0]))
         nvcc = home / "bin" / "nvcc"
         nvcc.write_text(template.replace("@RELEASE@", release), encoding="utf-8")
         nvcc.chmod(0o755)

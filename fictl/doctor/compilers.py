@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 from fictl.doctor.finding import DoctorFinding, error, ok
 from fictl.doctor.wheels import of_missing_compiler
 from fictl.errors import FictlError
-from fictl.toolchain import Candidate, HostCompiler, Nvcc, candidates, find_cxx, require_nvcc
+from fictl.toolchain import (
+    Candidate,
+    HostCompiler,
+    Nvcc,
+    candidates,
+    cudart_name,
+    find_cudart,
+    find_cxx,
+    require_nvcc,
+)
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
@@ -47,14 +56,15 @@ def toolkit(facts: Facts) -> Iterator[DoctorFinding]:
         for what, header in wanted.items()
         if not any(os.path.isfile(folder / header) for folder in facts.nvcc.include_dirs)
     ]
-    if facts.nvcc.cudart_static is None:
-        lacks.append("libcudart_static.a (nvidia-cuda-runtime)")
+    cudart = facts.nvcc.cudart or find_cudart(facts.nvcc.cudart_major)
+    if cudart is None:
+        lacks.append(f"{cudart_name(facts.nvcc.cudart_major)} (nvidia-cuda-runtime)")
     if lacks:
         fix = f"install the whole toolkit of {facts.nvcc.release}, or the PyPI packages: {_GET_TOOLKIT}"
         yield error(name, f"{home} lacks {', '.join(lacks)}", fix)
     else:
         folders = (f"headers: {folder}" for folder in facts.nvcc.include_dirs)
-        yield ok(name, str(home), *folders, f"library: {facts.nvcc.cudart_static}")
+        yield ok(name, str(home), *folders, f"library: {cudart}")
 
 
 def host_compiler(facts: Facts) -> Iterator[DoctorFinding]:

@@ -14,27 +14,30 @@ from fictl.doctor.probe_steps import LAUNCH, LOAD, TRACE, after, failed, not_run
 from fictl.errors import FictlError
 from fictl.jit.store.entry import Entry
 from fictl.process import Finished, run
+from fictl.toolchain import cudart_name, find_cudart
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
 
 _SECONDS = 90.0
 
-# Without torch, which tvm_ffi imports if it can: that takes ten times as long as the rest.
-_LOAD = """
-import sys
+# Without torch, which tvm_ffi imports if it can: that takes ten times as long as the rest. The CUDA
+# runtime, which it would load, is the last argument.
+_BEGIN = """
+import ctypes, sys
+ctypes.CDLL(sys.argv.pop())
 sys.modules["torch"] = None
 import tvm_ffi
+"""
+_LOAD = f"""{_BEGIN}
 module = tvm_ffi.load_module(sys.argv[1])
 print("loaded", flush=True)
 for device in sys.argv[2:]:
     print("wrong", device, module.launch(int(device)), flush=True)
 """
-_TRACED = """
-import sys
+_TRACED = f"""
 from cupti import cupti
-sys.modules["torch"] = None
-import tvm_ffi
+{_BEGIN}
 kernel, kinds = cupti.ActivityKind.CONCURRENT_KERNEL, []
 cupti.activity_register_callbacks(
     lambda: (1 << 20, 0), lambda batch: kinds.extend(record.kind for record in batch)
@@ -59,7 +62,7 @@ _CAUSES = {
 
 def loaded(entry: Entry, facts: Facts) -> Iterator[DoctorFinding]:
     devices = [str(gpu.index) for gpu in facts.gpus.gpus]
-    done = child(_LOAD, str(entry.module), *devices)
+    done = child(_LOAD, str(entry.module), *devices, _cudart(entry))
     if "loaded\n" not in done.output:
         yield failed(
             LOAD,
@@ -102,12 +105,16 @@ def traced(entry: Entry) -> Iterator[DoctorFinding]:
         metadata.version("cupti-python")
     except metadata.PackageNotFoundError:
         return  # Said by its own check.
-    done = child(_TRACED, str(entry.module))
+    done = child(_TRACED, str(entry.module), _cudart(entry))
     if "kernels 1\n" in done.output:
         yield ok(TRACE, "one launch, one record")
         return
     text = f"{_last_words(done)}: timing falls back to CUDA graphs and events"
     yield warning(TRACE, text, "end other profilers; in a container: --cap-add=SYS_ADMIN")
+
+
+def _cudart(entry: Entry) -> str:
+    return str(find_cudart(entry.manifest.cudart) or cudart_name(entry.manifest.cudart))
 
 
 def child(code: str, *words: str) -> Finished:

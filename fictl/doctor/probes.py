@@ -19,6 +19,7 @@ from fictl.errors import FictlError
 from fictl.jit import BuildFailed
 from fictl.jit.store.entry import Entry
 from fictl.paths import cache_root, matching
+from fictl.toolchain import cudart_name
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
@@ -61,7 +62,7 @@ def _built(entry: Entry) -> Iterator[DoctorFinding]:
     manifest, size = entry.manifest, entry.module.stat().st_size >> 10
     tools = [f"{tool}: {identity}" for tool, identity in manifest.toolchain.items()]
     yield ok(COMPILE, f"{manifest.seconds:.1f} s for {spell(entry.archs)}", *tools)
-    yield ok(LINK, f"{size} KiB with cudart {manifest.cudart} and tvm-ffi {manifest.ffi_abi}")
+    yield ok(LINK, f"{size} KiB with {cudart_name(manifest.cudart)} and tvm-ffi {manifest.ffi_abi}")
 
 
 def _broken_build(problem: BuildFailed) -> Iterator[DoctorFinding]:

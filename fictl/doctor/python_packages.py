@@ -125,8 +125,8 @@ def _against_nvcc(facts: Facts, version: str, cuda: str) -> DoctorFinding:
         return ok("torch", f"{version}, CUDA {cuda}")
     return warning(
         "torch",
-        f"{version} is of CUDA {cuda}, nvcc of {facts.nvcc.release}: fictl's modules bring their own "
-        "runtime and do not mind, C++ extensions of torch refuse to build",
+        f"{version} is of CUDA {cuda}, nvcc of {facts.nvcc.release}: fictl's modules take the "
+        "runtime of theirs beside torch's and do not mind, C++ extensions of torch refuse to build",
         f"for those, FICTL_NVCC or CUDA_HOME of a CUDA {_major(cuda)}",
     )
 

@@ -11,6 +11,7 @@ from fictl.arch import spell
 from fictl.doctor.driver import FIRST_DRIVER
 from fictl.doctor.finding import DoctorFinding, Say, error, ok, warning
 from fictl.emu.toolchain import HEADERS, ROOT, RUNTIME
+from fictl.jit import cuda_runtime
 from fictl.jit.cache.inventory import modules
 from fictl.jit.module_spec import RUNTIME_MODULE
 from fictl.jit.status import is_current
@@ -19,6 +20,7 @@ from fictl.jit.store.entry import Entry
 from fictl.jit.store.installed import InstalledStore, installed_stores
 from fictl.jit.store.stores import Store
 from fictl.project import OpFolder, Project, folders
+from fictl.toolchain import get_cudart
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
@@ -84,9 +86,14 @@ def _fitting_tag() -> str:
 
 
 def _cuda(facts: Facts, store: InstalledStore, entries: Sequence[Entry]) -> Iterator[DoctorFinding]:
-    """Compare CUDA with the driver's; torch may have any other, since a module brings its runtime."""
+    """Compare CUDA with the driver's, and look for its runtime; torch may be of another."""
     cuda = max((e.manifest.cudart for e in entries if e.manifest.device == "cuda"), default=0)
-    if facts.driver is None or cuda <= facts.driver.cuda[0]:
+    if facts.driver is None or not cuda:
+        return
+    if cuda <= facts.driver.cuda[0]:
+        if not cuda_runtime.is_here(cuda):
+            text = f"{store} is not used: it needs {cuda_runtime.absent(cuda)}"
+            yield warning(_NAME, text, get_cudart(cuda))
         return
     other = re.sub(r"([-_]cu)\d+$", rf"\g<1>{facts.driver.cuda[0]}", store.distribution)
     update = f"a driver {FIRST_DRIVER[cuda]} or newer" if cuda in FIRST_DRIVER else "a newer driver"

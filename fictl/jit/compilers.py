@@ -18,6 +18,7 @@ from fictl.toolchain import (
     Nvcc,
     Targets,
     Toolchain,
+    cudart_to_link,
     current_toolchain,
     library_versions,
     nvcc_flags,
@@ -100,8 +101,9 @@ class CudaCompilers:
         return ()
 
     def libraries(self, spec: ModuleSpec) -> tuple[str, ...]:
-        static = self.toolchain.nvcc.cudart_static
-        return (str(static),) if static else ()
+        # A module of host code alone needs none. What is needed is the library's own name, no path.
+        cudart = str(cudart_to_link(self.toolchain.nvcc))
+        return ("-Wl,--push-state,--as-needed", cudart, "-Wl,--pop-state")
 
     @property
     def header_folders(self) -> tuple[tuple[str, Path], ...]:

@@ -16,10 +16,12 @@ _NVCC = (
     "-Xfatbin=-compress-all",
 )
 _CXX = ("-std=c++17", "-fPIC", "-fvisibility=hidden")
-_LINK = ("-shared", "-Wl,--no-undefined", "-Wl,--exclude-libs,ALL")
+# Why now: a function that an older CUDA runtime lacks is an error at load, which would else end the
+# process at its first call.
+_LINK = ("-shared", "-Wl,--no-undefined", "-Wl,--exclude-libs,ALL", "-Wl,-z,now")
 
 # Why -O1: a binding only unpacks and checks arguments; -O2 costs compile time and gains nothing.
-# Why -s: a quarter of a small module is cudart's symbols, and every load hashes the whole file.
+# Why -s: a third of a small module is symbols, and every load hashes the whole file.
 _VARIANTS = {
     "release": (("-O3",), ("-O1",), ("-Wl,-s",)),
     "lineinfo": (("-O3", "-lineinfo"), ("-O1", "-g1"), ()),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import FictlError
+from fictl.jit import cuda_runtime
 from fictl.jit.emulation import emulated_device
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.needed import record_needed
@@ -34,17 +35,26 @@ def load(entry: Entry) -> Any:
     module = _loaded.get(entry.path)
     if module is None:
         keep(entry)
-        if entry.manifest.device == "emu":
-            emulated_device()
+        tvm_ffi = _tvm_ffi()  # First: it imports torch, which brings a CUDA runtime.
+        bring_runtime(entry)
         try:
-            module = _tvm_ffi().load_module(str(entry.module))
+            module = tvm_ffi.load_module(str(entry.module))
         except (OSError, RuntimeError) as error:
+            again = f"fictl build {entry.manifest.module.rpartition('.')[2]} after removing {entry.path}"
             raise FictlError(
                 f"{entry.manifest.module}: cannot load {entry.module}: {error}",
-                f"fictl build {entry.manifest.module.rpartition('.')[2]} after removing {entry.path}",
+                cuda_runtime.too_old(str(error)) or again,
             ) from error
         _loaded[entry.path] = module
     return module
+
+
+def bring_runtime(entry: Entry) -> None:
+    """Make sure that this process has the runtime which a build links to."""
+    if entry.manifest.device == "emu":
+        emulated_device()
+    else:
+        cuda_runtime.bring(entry.manifest.cudart, entry.module)
 
 
 def loaded_libraries() -> list[Path]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fictl import settings
 from fictl.arch import Arch, parse_archs, spell
 from fictl.errors import SetupError
+from fictl.jit import cuda_runtime
 from fictl.jit.compilers import Compilers, cuda_targets, find_compilers, require_compilers
 from fictl.jit.ffi import ffi_abi
 from fictl.jit.locked import Locked, locked
@@ -242,6 +243,9 @@ def _unfit(entry: Entry, need: Need, identity: dict[str, str] | None) -> str:
         return f"it was built for {spell(entry.archs) or 'no architecture'}"
     if need.cuda and manifest.device == "cuda" and manifest.cudart > need.cuda:
         return f"it is of CUDA {manifest.cudart}, and the driver runs CUDA {need.cuda}"
+    runs = need.gpus and manifest.device == "cuda"
+    if runs and (why := cuda_runtime.lacking(manifest.cudart, entry.module)):
+        return why
     # Older versions of fictl did not measure it, and left paths of the machine in their builds.
     if need.exact and identity is not None and not manifest.platform:
         return "its platform is not known"

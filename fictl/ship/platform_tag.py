@@ -13,6 +13,7 @@ from typing import Any
 from fictl.errors import SetupError
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.platform import Platform, measured
+from fictl.toolchain import cudart_name
 
 Version = tuple[int, ...]
 
@@ -27,8 +28,8 @@ _PROMISED: tuple[tuple[Version, Version, Version], ...] = (
     ((2, 35), (3, 4, 30), (1, 3, 13)),
     ((2, 39), (3, 4, 33), (1, 3, 15)),
 )
-# Libraries that every system of a manylinux has, those that fictl loads before any module, and the
-# driver's. The loader's own name differs by CPU.
+# Libraries that every system of a manylinux has, those that fictl loads before any module (with the
+# CUDA runtime of the build), and the driver's. The loader's own name differs by CPU.
 _EVERYWHERE = frozenset(
     ("libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1")
     + ("libstdc++.so.6", "libgcc_s.so.1")
@@ -55,7 +56,7 @@ def _floor(entry: Entry) -> tuple[str, Version]:
     """Return the CPU of a build and the glibc of the oldest manylinux that it keeps."""
     name = f"{entry.manifest.project}/{entry.manifest.module}"
     platform = _platform(name, entry)
-    stranger = next(_strangers(entry.module), None)
+    stranger = next(_strangers(entry), None)
     if stranger is not None:
         raise SetupError(
             f"{name} needs {stranger}, which no manylinux system has to have",
@@ -97,8 +98,15 @@ def _of_cxx_library(name: str, platform: Platform) -> Version:
     )
 
 
-def _strangers(module: Path) -> Iterator[str]:
+def _strangers(entry: Entry) -> Iterator[str]:
     """Yield the libraries that a module needs and that may be absent elsewhere."""
+    known = {*_EVERYWHERE, *_BROUGHT, cudart_name(entry.manifest.cudart)}
+    for name in _needed(entry.module):
+        if not name.startswith("ld-linux") and name not in known:
+            yield name
+
+
+def _needed(module: Path) -> Iterator[str]:
     from elftools.elf.dynamic import DynamicSection
     from elftools.elf.elffile import ELFFile
 
@@ -106,8 +114,4 @@ def _strangers(module: Path) -> Iterator[str]:
         for section in ELFFile(file).iter_sections():
             if isinstance(section, DynamicSection):
                 tags: Iterator[Any] = section.iter_tags("DT_NEEDED")
-                yield from (name for name in (str(tag.needed) for tag in tags) if _is_strange(name))
-
-
-def _is_strange(library: str) -> bool:
-    return not library.startswith("ld-linux") and library not in _EVERYWHERE | _BROUGHT
+                yield from (str(tag.needed) for tag in tags)

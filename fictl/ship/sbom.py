@@ -151,7 +151,9 @@ def _parts(manifest: Manifest) -> Iterator[Component]:
     for name, identity in manifest.toolchain.items():
         yield _of_toolchain(name, identity)
     if manifest.device == "cuda":
-        yield _component("library", "cudart", str(manifest.cudart), "linked statically")
+        yield _component(
+            "library", "cudart", str(manifest.cudart), "not inside: the process brings it"
+        )
     yield _component("library", "apache-tvm-ffi", manifest.ffi_abi, "the version of its ABI")
 
 

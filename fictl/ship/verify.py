@@ -12,6 +12,7 @@ from typing import Any
 
 from fictl.arch import Arch
 from fictl.errors import UsageError
+from fictl.jit import cuda_runtime
 from fictl.jit.cache.integrity import check_store
 from fictl.jit.cache.inventory import Item, builds
 from fictl.jit.ffi import ffi_abi, ffi_paths
@@ -21,7 +22,7 @@ from fictl.jit.store.platform import measured
 from fictl.jit.store.stores import STORE_FILE, Store
 from fictl.jit.store.this_platform import unfit
 from fictl.process import ask
-from fictl.toolchain import find_tool
+from fictl.toolchain import find_cudart, find_tool
 
 # Run in another process: code that crashes while it is loaded must not crash this one.
 _LOAD = (
@@ -91,9 +92,13 @@ def _abi(entry: Entry) -> Iterator[str]:
 
 
 def _platform(entry: Entry) -> Iterator[str]:
-    """Problems with the platform: this machine's is another, or the file needs another than said."""
+    """Problems with the platform: this machine's is another, or has no runtime of its CUDA, or the
+    file needs another than said.
+    """
     if reason := unfit(entry.manifest.platform):
         yield reason
+    if entry.manifest.device == "cuda":
+        yield from filter(None, [cuda_runtime.lacking(entry.manifest.cudart, entry.module)])
     needs = str(measured(entry.module) or "")
     if entry.manifest.platform and needs != entry.manifest.platform:
         yield f"its manifest is for {entry.manifest.platform}, its file for {needs or 'none'}"
@@ -152,7 +157,9 @@ def _loads(entry: Entry) -> Iterator[str]:
 
 
 def _runtimes(entry: Entry) -> Iterator[Path]:
-    """Yield the emulated device's runtime in the same store, which an emulated module links to."""
+    """Yield CUDA's runtime, or the emulated device's in the same store: what a module links to."""
+    if entry.manifest.device == "cuda" and (cudart := find_cudart(entry.manifest.cudart)):
+        yield cudart
     module_dir = entry.path.parents[1]
     name = ("fictl", RUNTIME_MODULE)
     if entry.manifest.device == "emu" and (entry.manifest.project, entry.manifest.module) != name:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fictl.jit.store.entry import Manifest
 from fictl.jit.store.installed import GROUP
 from fictl.ship.source_package import SourcePackage
+from fictl.toolchain import cudart_name, get_cudart
 from fictl.version import VERSION
 
 _PURE = "false"  # Installers put other files where those of one platform belong.
@@ -71,8 +72,8 @@ def _head(name: WheelName, source: SourcePackage, manifests: list[Manifest]) -> 
 def _description(name: WheelName, source: SourcePackage, manifests: list[Manifest]) -> str:
     cuda = _cuda(manifests)
     runtime = (
-        f"CUDA's runtime (version {cuda}) is linked into each module: a driver of CUDA {cuda} or "
-        "newer is all that a machine needs.\n\n"
+        f"They need a driver of CUDA {cuda} or newer, and CUDA's runtime, {cudart_name(cuda)}, which a "
+        f"torch of CUDA {cuda} brings. Without one: {get_cudart(cuda)}.\n\n"
         if cuda
         else "They run on the emulated device, on the CPU.\n\n"
     )

@@ -9,9 +9,11 @@ from fictl.errors import SetupError
 from fictl.toolchain import gpus, hostcxx, memo, search
 from fictl.toolchain.arch_request import native_targets
 from fictl.toolchain.capability import can_target
+from fictl.toolchain.cudart import cudart_to_link, find_cudart, get_cudart
 from fictl.toolchain.gpus import Gpu, Probe, probe, require_gpu, visible_gpus
 from fictl.toolchain.headers import CudaHeaders, find_headers, require_headers
 from fictl.toolchain.hostcxx import HostCompiler, find_cxx
+from fictl.toolchain.layout import cudart_name
 from fictl.toolchain.libraries import cutlass_include, library_includes, library_versions
 from fictl.toolchain.nvcc import Nvcc
 from fictl.toolchain.search import Candidate, candidates, find_nvcc, require_nvcc
@@ -30,14 +32,18 @@ __all__ = [
     "Toolchain",
     "can_target",
     "candidates",
+    "cudart_name",
+    "cudart_to_link",
     "current_toolchain",
     "cutlass_include",
     "defines",
+    "find_cudart",
     "find_cxx",
     "find_headers",
     "find_nvcc",
     "find_tool",
     "forget",
+    "get_cudart",
     "library_includes",
     "library_versions",
     "native_targets",

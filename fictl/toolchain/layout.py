@@ -25,7 +25,7 @@ class Layout:
     home: Path
     nvcc: Path
     include_dirs: tuple[Path, ...]
-    cudart_static: Path | None
+    library_dirs: tuple[Path, ...]
     parts: tuple[Path, ...]
 
 
@@ -34,14 +34,13 @@ def read_layout(path: Path) -> Layout:
     profile = _profile(path)
     home = Path(profile.get("TOP", path.parent.parent)).resolve()
     include_dirs = _include_dirs(profile, home)
-    libraries = (folder / "libcudart_static.a" for folder in _library_dirs(profile, home))
     cicc = Path(profile.get("CICC_PATH", home / "nvvm" / "bin")) / "cicc"
     return Layout(
         home=home,
         # Symlinks stay, because /usr/local/cuda may point elsewhere later.
         nvcc=Path(profile.get("_HERE_", path.parent)) / "nvcc",
         include_dirs=include_dirs,
-        cudart_static=_first(libraries),
+        library_dirs=tuple(dict.fromkeys(_library_dirs(profile, home))),
         parts=_parts(path, cicc, (*include_dirs, _SYSTEM_INCLUDE)),
     )
 
@@ -69,8 +68,21 @@ def _library_dirs(profile: dict[str, str], home: Path) -> list[Path]:
     flags = shlex.split(profile.get("LIBRARIES", ""))
     listed = [Path(flag.removeprefix("-L")) for flag in flags if flag.startswith("-L")]
     # PyPI's nvcc names lib64, but its wheels install lib; Debian has neither.
-    usual = [home / "lib64", home / "lib", *matching(home, "targets/*/lib")]
-    return [*listed, *usual, *matching(Path("/usr/lib"), "*-linux-gnu")]
+    return [*listed, *library_dirs_of(home), *matching(Path("/usr/lib"), "*-linux-gnu")]
+
+
+def cudart_name(major: int) -> str:
+    """Return the name that a module needs CUDA's shared runtime by: its file's, and its soname."""
+    return f"libcudart.so.{major}"
+
+
+def library_dirs_of(home: Path) -> list[Path]:
+    """Return the folders that the libraries of a toolkit can be in."""
+    return [home / "lib64", home / "lib", *matching(home, "targets/*/lib")]
+
+
+def first_file(places: Iterable[Path]) -> Path | None:
+    return next((place.resolve() for place in places if os.path.isfile(place)), None)
 
 
 def _parts(path: Path, cicc: Path, headers: Iterable[Path]) -> tuple[Path, ...]:
@@ -79,12 +91,8 @@ def _parts(path: Path, cicc: Path, headers: Iterable[Path]) -> tuple[Path, ...]:
         "cuda_runtime.h (nvidia-cuda-runtime)": [f / "cuda_runtime.h" for f in headers],
         "crt/host_config.h (nvidia-cuda-crt)": [f / "crt" / "host_config.h" for f in headers],
     }
-    parts = {what: _first(places) for what, places in needed.items()}
+    parts = {what: first_file(places) for what, places in needed.items()}
     missing = [what for what, place in parts.items() if place is None]
     if missing:
         raise SetupError(f"{path} is incomplete: no {', no '.join(missing)}")
     return tuple(filter(None, parts.values()))
-
-
-def _first(places: Iterable[Path]) -> Path | None:
-    return next((place.resolve() for place in places if os.path.isfile(place)), None)

@@ -1,4 +1,4 @@
-"""An nvcc: its program, version and build, and its headers and libraries."""
+"""An nvcc: its program, version and build, and the folders of its headers and libraries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from fictl.errors import SetupError
 from fictl.process import ask
 from fictl.toolchain import memo
-from fictl.toolchain.layout import read_layout
+from fictl.toolchain.layout import cudart_name, first_file, read_layout
 
 _FLOOR = (12, 0)
 
@@ -25,7 +25,7 @@ class Nvcc:
     version: tuple[int, int]
     build: str
     include_dirs: tuple[Path, ...]
-    cudart_static: Path | None
+    library_dirs: tuple[Path, ...] = ()
 
     @property
     def release(self) -> str:
@@ -34,6 +34,12 @@ class Nvcc:
     @property
     def cudart_major(self) -> int:
         return self.version[0]
+
+    @property
+    def cudart(self) -> Path | None:
+        """The toolkit's shared CUDA runtime; None if it has only the static one, or none."""
+        name = cudart_name(self.cudart_major)
+        return first_file(folder / name for folder in self.library_dirs)
 
     @property
     def identity(self) -> str:
@@ -73,14 +79,13 @@ def _revive(path: Path, facts: dict[str, Any]) -> Nvcc | None:
 
 def _nvcc(path: Path, facts: dict[str, Any]) -> Nvcc:
     major, minor = facts["version"]
-    library = facts["cudart_static"]
     return Nvcc(
         path=path,
         home=Path(facts["home"]),
         version=(major, minor),
         build=facts["build"],
         include_dirs=tuple(map(Path, facts["include_dirs"])),
-        cudart_static=Path(library) if library else None,
+        library_dirs=tuple(map(Path, facts["library_dirs"])),
     )
 
 
@@ -97,7 +102,7 @@ def _ask(path: Path) -> Nvcc:
         "build": build[1] if build else "",
         "home": str(layout.home),
         "include_dirs": list(map(str, layout.include_dirs)),
-        "cudart_static": str(layout.cudart_static) if layout.cudart_static else None,
+        "library_dirs": list(map(str, layout.library_dirs)),
         "behind": str(layout.nvcc),
         "behind_stamp": memo.stamp([str(layout.nvcc)]),
         "parts": list(map(str, layout.parts)),

@@ -92,14 +92,25 @@ def _examine(origin: str, path: Path) -> Candidate:
 
 def _places() -> Iterator[tuple[str, Iterable[Path], str]]:
     """Yield each origin, the nvccs to try there, and the message if there is none."""
-    nvcc, home, conda = settings.NVCC.get(), settings.CUDA_HOME.get(), settings.CONDA_PREFIX.get()
+    nvcc, home = settings.NVCC.get(), settings.CUDA_HOME.get()
     yield settings.NVCC.name, [nvcc] if nvcc else [], "not set"
     yield settings.CUDA_HOME.name, [home / "bin" / "nvcc"] if home else [], "not set"
     yield "PATH", _present(Path(folder) / "nvcc" for folder in os.get_exec_path()), "no nvcc"
-    yield "/usr/local/cuda*, /opt/cuda*", _present(_installed()), "no nvcc"
-    environments = dict.fromkeys(filter(None, (conda, Path(sys.prefix))))
-    yield "conda", _present(root / "bin" / "nvcc" for root in environments), "no nvcc"
+    yield "/usr/local/cuda*, /opt/cuda*", _present(_nvccs(_installed())), "no nvcc"
+    yield "conda", _present(_nvccs(_environments())), "no nvcc"
     yield "PyPI packages", _present(_wheels()), "no nvcc (nvidia-cuda-nvcc is not installed)"
+
+
+def toolkit_homes() -> Iterator[Path]:
+    """Yield the folders that toolkits are usually in, whether or not they have an nvcc."""
+    yield from filter(None, [settings.CUDA_HOME.get()])
+    yield from _installed()
+    yield from _environments()
+
+
+def _environments() -> dict[Path, None]:
+    """Return the environments of conda, or alike, that this process is in."""
+    return dict.fromkeys(filter(None, (settings.CONDA_PREFIX.get(), Path(sys.prefix))))
 
 
 def _present(paths: Iterable[Path]) -> Iterator[Path]:
@@ -107,10 +118,14 @@ def _present(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _installed() -> Iterator[Path]:
-    """Yield nvccs of `cuda`, the administrator's choice, then of versions, newest first."""
+    """Yield `cuda`, the administrator's choice, then those of versions, newest first."""
     for root in _ROOTS:
         homes = sorted(matching(root, "cuda-*"), key=_version_of, reverse=True)
-        yield from (home / "bin" / "nvcc" for home in (root / "cuda", *homes))
+        yield from (root / "cuda", *homes)
+
+
+def _nvccs(homes: Iterable[Path]) -> Iterator[Path]:
+    return (home / "bin" / "nvcc" for home in homes)
 
 
 def _wheels() -> Iterator[Path]:

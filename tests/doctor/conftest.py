@@ -24,6 +24,12 @@ def _no_driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("fictl.toolchain.profilers._OPT", tmp_path / "opt")
 
 
+@pytest.fixture(autouse=True)
+def _with_runtimes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process has the runtimes of CUDA 12 and 13, and no other."""
+    monkeypatch.setattr("fictl.jit.cuda_runtime._is_loaded", (12, 13).__contains__)
+
+
 @pytest.fixture
 def machine() -> Callable[..., Facts]:
     """The facts of a machine in few words: gpus=["NVIDIA H200 9.0"], driver="13.0", nvcc="12.8"."""
@@ -69,7 +75,7 @@ def _nvcc(release: str) -> Nvcc:
         version=_version(release),
         build="b",
         include_dirs=(),
-        cudart_static=Path("/cuda/lib64/libcudart_static.a"),
+        library_dirs=(Path("/cuda/lib64"),),
     )
 
 

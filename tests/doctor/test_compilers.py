@@ -116,9 +116,10 @@ def test_an_nvcc_below_the_floor_is_said_in_its_place(finding, bare, program):
 
 
 def test_parts_of_the_toolkit_that_are_missing_are_named(finding, use_nvcc):
-    found = finding(toolkit, nvcc=replace(use_nvcc("13.0"), cudart_static=None))
+    bare = replace(use_nvcc("13.0"), version=(99, 0), library_dirs=())
+    found = finding(toolkit, nvcc=bare)
     assert found.level == "error"
-    for part in ("cuda_fp16.h", "CCCL", "libcudart_static.a"):
+    for part in ("cuda_fp16.h", "CCCL", "libcudart.so.99 (nvidia-cuda-runtime)"):
         assert part in found.text
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from fictl.arch import Arch
@@ -10,6 +12,7 @@ from fictl.process import Finished
 from fictl.toolchain import Gpu, Probe
 
 H200 = Probe((Gpu(0, "NVIDIA H200", Arch(9, 0)), Gpu(1, "NVIDIA H200", Arch(9, 0))))
+ENTRY = SimpleNamespace(module="module.so", manifest=SimpleNamespace(cudart=13))
 
 
 @pytest.fixture
@@ -19,8 +22,7 @@ def child(monkeypatch):
     def ends(output: str, code: int = 0):
         monkeypatch.setattr(probe_run, "child", lambda *words: Finished((), code, output, 0.1))
         here = Facts(gpus=H200)
-        entry = type("Entry", (), {"module": "module.so"})()
-        return list(probe_run.loaded(entry, here))
+        return list(probe_run.loaded(ENTRY, here))
 
     return ends
 
@@ -75,7 +77,7 @@ def traced(monkeypatch):
 
         monkeypatch.setattr(probe_run.metadata, "version", version)
         monkeypatch.setattr(probe_run, "child", lambda *words: Finished((), 1, output, 0.1))
-        return list(probe_run.traced(type("Entry", (), {"module": "module.so"})()))
+        return list(probe_run.traced(ENTRY))
 
     return ends
 

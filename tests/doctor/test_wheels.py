@@ -79,6 +79,21 @@ def test_an_older_cuda_and_an_emulated_wheel_are_fine_with_any_driver(
     assert levels == {"ok"}
 
 
+def test_a_wheel_whose_cuda_runtime_is_nowhere_is_one_line_with_what_to_install(
+    install_wheel, finding
+) -> None:
+    install_wheel(cudart=99)
+    result = finding(wheels, gpus=["NVIDIA A100 8.0"], driver="99.0")
+    assert (result.level, len(result.text.splitlines())) == ("warning", 1)
+    assert result.text.startswith("my_prebuilt 1.0 is not used: it needs libcudart.so.99, CUDA's")
+    assert result.fix.startswith('pip install "nvidia-cuda-runtime==99.*"')
+
+
+def test_without_a_driver_nobody_asks_for_the_runtime(install_wheel, finding) -> None:
+    install_wheel(cudart=99)
+    assert finding(wheels).level == "ok"
+
+
 def test_a_wheel_for_other_gpus_says_how_to_make_one(install_wheel, finding) -> None:
     install_wheel()
     result = finding(wheels, gpus=["NVIDIA H200 9.0"], driver="13.0")

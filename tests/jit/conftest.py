@@ -12,8 +12,12 @@ import pytest
 
 import fictl
 from fictl import log
+from fictl.arch import Arch
 from fictl.jit import JitSpec, gen_jit_spec, load
 from fictl.paths import cache_root
+from fictl.toolchain import Gpu
+
+from ..cudart import NOBODYS, make_cudart
 
 _FUNCTION = """{above}
 #include <tvm/ffi/c_api.h>
@@ -61,6 +65,22 @@ def answer(tmp_path: Path, cpp: Callable[..., str]) -> Callable[..., JitSpec]:
         return gen_jit_spec("answer", [source], **options)  # type: ignore[arg-type]
 
     return make
+
+
+@pytest.fixture
+def calls_cuda_99(answer: Callable[..., JitSpec], tmp_path: Path) -> JitSpec:
+    """The spec of a module that calls the runtime of a CUDA that is not here."""
+    folder = tmp_path / "cuda-99"
+    library = make_cudart(folder, NOBODYS, 'extern "C" int cudaWhich() { return 99; }')
+    above = 'extern "C" int cudaWhich();'
+    return answer("cudaWhich()", above=above, extra_ldflags=["-Wl,--no-as-needed", str(library)])
+
+
+@pytest.fixture
+def on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU that lookups see, and nobody uses."""
+    gpu = Gpu(0, "NVIDIA A100", Arch(8, 0))
+    monkeypatch.setattr("fictl.jit.lookup.visible_gpus", lambda: (gpu,))
 
 
 @pytest.fixture

@@ -225,6 +225,34 @@ def test_a_build_of_a_newer_cuda_than_the_drivers_is_passed_over(
     assert re.search(r"newer is passed over: it is of CUDA \d+, and the driver runs", caplog.text)
 
 
+def test_a_build_whose_cuda_runtime_is_nowhere_is_passed_over_for_the_good_one(
+    calls_cuda_99, beside, on_a_gpu, monkeypatch
+):
+    good = calls_cuda_99.build()
+    beside(good, cudart=99)
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    assert find(calls_cuda_99).manifest.cudart == good.manifest.cudart
+
+
+def test_where_nothing_compiles_the_runtime_that_is_nowhere_is_the_reason(
+    calls_cuda_99, as_store, on_a_gpu, monkeypatch
+):
+    _rewrite(calls_cuda_99.build().path, cudart=99)
+    as_store(VERSION)
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    nowhere = r"libcudart\.so\.99, CUDA's runtime, is neither .*: pip install .*==99\.\*"
+    with pytest.raises(MissingBuild, match=f"there are builds that do not fit:\n .*: {nowhere}"):
+        calls_cuda_99.build_and_load()
+
+
+def test_without_a_gpu_a_build_is_taken_wherever_its_runtime_is(calls_cuda_99, beside, monkeypatch):
+    beside(calls_cuda_99.build(), cudart=99)
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    assert calls_cuda_99.build().manifest.cudart == 99
+    with pytest.raises(SetupError, match=r"modules of CUDA 99 do not load: libcudart\.so\.99"):
+        calls_cuda_99.build_and_load()
+
+
 def test_a_newer_schema_beside_it_does_not_matter(answer, beside, compiled, caplog):
     spec = answer(3)
     beside(spec.build(), schema="fictl.build/2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from fictl.paths import data_root
-from fictl.toolchain import find_cxx, find_nvcc
+from fictl.toolchain import cudart_to_link, find_cxx, find_nvcc
 
 KERNELS = data_root("kernels")
 INCLUDE = KERNELS / "include"
@@ -50,11 +51,11 @@ def run_on_gpu(program: Path) -> None:
 
 @dataclass(frozen=True)
 class Toolkit:
-    """A CUDA toolkit: its compiler, headers and libraries."""
+    """A CUDA toolkit: its compiler, headers and runtime."""
 
     nvcc: Path
     include: Path
-    lib: Path
+    cudart: Path
 
     def compile(self, *words: str | Path) -> None:
         run(self.nvcc, *_NVCC_FLAGS, *words)
@@ -65,9 +66,8 @@ def toolkit() -> Toolkit:
     nvcc = find_nvcc()
     if nvcc is None:
         pytest.skip("needs nvcc: none was found")
-    assert nvcc.cudart_static, f"{nvcc.home} has no libcudart_static.a"
     include = next(path for path in nvcc.include_dirs if (path / "cuda_runtime.h").is_file())
-    return Toolkit(nvcc.path, include, nvcc.cudart_static.parent)
+    return Toolkit(nvcc.path, include, cudart_to_link(nvcc))
 
 
 @pytest.fixture(scope="session")
@@ -114,12 +114,12 @@ def load_fixture(
             "-o",
             library,
             find_libtvm_ffi(),
-            f"-L{toolkit.lib}",
-            "-l:libcudart_static.a",
+            toolkit.cudart,
             "-ldl",
             "-lrt",
             "-lpthread",
         )
+        ctypes.CDLL(str(toolkit.cudart))
         return tvm_ffi.load_module(str(library))
 
     return load

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 import fictl
+from fictl.toolchain import require_nvcc
+
+from ..cudart import put_cudart
 
 # Also /usr/local and PyPI packages: PATH alone does not hide every toolkit.
 _WITHOUT_TOOLKIT = """
@@ -40,13 +43,17 @@ def prebuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _run(code: str, prebuilt: Path, home: Path) -> None:
+    site = (
+        prebuilt.parent / "site"
+    )  # Where torch of this CUDA, which may not be here, has the runtime.
+    put_cudart(site / "nvidia" / "cuda_runtime" / "lib", require_nvcc().cudart_major)
     env = {name: value for name, value in os.environ.items() if not name.startswith("CUDA_HOME")}
     env |= {
         "PATH": str(home),
         "FICTL_DEVICE": "cuda",
         "FICTL_STORES": str(prebuilt),
         "FICTL_WORKSPACE_BASE": str(home),
-        "PYTHONPATH": os.pathsep.join([str(Path(fictl.__file__).parents[1]), *sys.path]),
+        "PYTHONPATH": os.pathsep.join([str(Path(fictl.__file__).parents[1]), *sys.path, str(site)]),
     }
     done = subprocess.run(
         [sys.executable, "-c", _WITHOUT_TOOLKIT + code], env=env, capture_output=True, text=True

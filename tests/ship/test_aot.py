@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
@@ -23,7 +24,10 @@ from fictl.project import find
 from fictl.sealed import seal, unseal
 from fictl.ship import aot
 from fictl.ship.aot import ship
+from fictl.toolchain import require_nvcc
 from fictl.version import VERSION
+
+from ..cudart import put_cudart
 
 pytestmark = pytest.mark.needs_nvcc
 
@@ -277,11 +281,13 @@ def test_the_folder_serves_where_nothing_can_compile(
     out: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     _ship(out)
+    torchs = put_cudart(tmp_path / "nvidia" / "cuda_runtime" / "lib", require_nvcc().cudart_major)
     monkeypatch.setenv("FICTL_WORKSPACE_BASE", str(tmp_path / "another"))
     monkeypatch.setenv("FICTL_STORES", str(out))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("fictl.toolchain.search._ROOTS", ())
     monkeypatch.setattr("fictl.toolchain.search._wheels", lambda: ())
+    monkeypatch.setattr("sys.path", [*sys.path, str(torchs.parents[3])])
     module = find("twice")[0].load("jit").module().build_and_load()
     assert module.twice(21) == 42
     assert not (tmp_path / "another").exists()

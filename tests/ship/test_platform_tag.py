@@ -29,9 +29,7 @@ def entries(
         made = [fake_build(tmp_path / f"r{n}" / "b") for n, _ in enumerate(platforms)]
         by_file = {e.module: Platform.parse(p) for e, p in zip(made, platforms, strict=True)}
         monkeypatch.setattr(module, "measured", by_file.__getitem__)
-        monkeypatch.setattr(
-            module, "_strangers", lambda path: filter(module._is_strange, libraries)
-        )
+        monkeypatch.setattr(module, "_needed", lambda path: iter(libraries))
         return made
 
     return make
@@ -94,6 +92,16 @@ def test_a_library_that_may_be_absent_is_refused_by_name(entries) -> None:
     needed = ("libc.so.6", "libtvm_ffi.so", "ld-linux-aarch64.so.1", "libnccl.so.2")
     with pytest.raises(SetupError, match=r"local/answer needs libnccl\.so\.2, which no manylinux"):
         platform_tag(entries(X86, libraries=needed))
+
+
+def test_the_cuda_runtime_of_the_build_changes_no_tag(entries) -> None:
+    builds = entries(X86, libraries=("libc.so.6", "libcudart.so.13"))
+    assert platform_tag(builds) == "manylinux_2_17_x86_64"
+
+
+def test_the_runtime_of_another_cuda_is_refused(entries) -> None:
+    with pytest.raises(SetupError, match=r"needs libcudart\.so\.12, which no manylinux"):
+        platform_tag(entries(X86, libraries=("libcudart.so.12",)))
 
 
 def test_what_is_no_library_is_refused(fake_build, tmp_path: Path) -> None:

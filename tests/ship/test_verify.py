@@ -68,6 +68,16 @@ def test_another_platform_is_named(build: Path, cuobjdump, platform: str, proble
     assert not any("does not load" in one for one in _problems(build))
 
 
+def test_a_cuda_runtime_that_is_nowhere_is_a_problem_with_what_to_install(
+    build: Path, cuobjdump, monkeypatch
+) -> None:
+    cuobjdump("elf sm_80")
+    monkeypatch.setattr("fictl.jit.cuda_runtime.is_here", lambda major: False)
+    (problem,) = _problems(build)
+    assert problem.startswith("libcudart.so.")
+    assert "nor in a package, a toolkit or a folder of the system: pip install " in problem
+
+
 def test_a_build_of_a_newer_fictl_is_no_problem(build: Path, cuobjdump) -> None:
     cuobjdump("elf sm_80")
     _rewrite(build, schema="fictl.build/2")

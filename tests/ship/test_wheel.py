@@ -137,8 +137,8 @@ def test_a_family_is_split_off_without_a_build_of_all(options) -> None:
 
 
 def test_without_a_split_one_too_large_names_the_split_that_helps(options) -> None:
-    with pytest.raises(FictlError, match=r"tiny-ops-prebuilt has .* over the 10\.0 KiB") as caught:
-        _make(replace(options, largest=10240, split="none"), archs=BOTH)
+    with pytest.raises(FictlError, match=r"tiny-ops-prebuilt has .* over the 2\.0 KiB") as caught:
+        _make(replace(options, largest=2048, split="none"), archs=BOTH)
     assert caught.value.hint == "--split auto makes one wheel for each of sm8x, sm9x"
     assert not options.out.exists() or not list(options.out.iterdir())
 
@@ -146,7 +146,7 @@ def test_without_a_split_one_too_large_names_the_split_that_helps(options) -> No
 @pytest.mark.parametrize("split", ["auto", "none"])
 def test_where_no_split_helps_fewer_ops_do(options, split: str) -> None:
     with pytest.raises(FictlError) as caught:
-        _make(replace(options, largest=10240, split=split))
+        _make(replace(options, largest=2048, split=split))
     assert caught.value.hint.startswith("name fewer ops")
 
 

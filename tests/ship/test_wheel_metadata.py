@@ -56,6 +56,8 @@ def test_the_description_lists_the_modules_and_the_driver_that_they_need(manifes
     text = Parser().parsestr(metadata_text(NAME, SOURCE, manifests)).get_payload()
     assert text.index("| a.one | 8.0 |") < text.index("| b.two | 10.0a 9.0a |")
     assert "a driver of CUDA 13 or newer" in text
+    assert "libcudart.so.13, which a torch of CUDA 13 brings" in text
+    assert 'pip install "nvidia-cuda-runtime==13.*"' in text
 
 
 def test_an_emulated_wheel_asks_for_no_driver(fake_build, tmp_path: Path) -> None:

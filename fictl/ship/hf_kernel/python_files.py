@@ -11,13 +11,16 @@ LOADER, FUNCTIONS, LAYERS = "_ops.py", "__init__.py", "layers.py"
 
 
 def loader(stems: Sequence[str], runtime: str) -> str:
-    """Return the file that loads the modules, named by `stems`; `runtime` is emulated ones'."""
+    """Return the file that loads the modules, named by `stems`; `runtime` is emulated ones'. Others
+    take CUDA's from torch, which is of the variant's CUDA.
+    """
     before = f'ctypes.CDLL(str(_HERE / "{runtime}"))\n' if runtime else ""
     names = "".join(f'{stem} = tvm_ffi.load_module(str(_HERE / "{stem}.so"))\n' for stem in stems)
     imports = "import ctypes\n" if runtime else ""
+    torch = "" if runtime else "import torch  # noqa: F401 it brings the CUDA runtime\n"
     return (
         '"""Loads the compiled code, which needs no compiler and no fictl."""\n\n'
-        f"{imports}from pathlib import Path\n\nimport tvm_ffi\n\n"
+        f"{imports}from pathlib import Path\n\n{torch}import tvm_ffi\n\n"
         "_HERE = Path(__file__).parent\n"
         f"tvm_ffi.register_error(NotImplementedError)\n{before}{names}"
     )

@@ -57,3 +57,8 @@ def test_the_loader_needs_nothing_but_tvm_ffi() -> None:
     assert imports(text) - {*sys.stdlib_module_names} == {"tvm_ffi"}
     assert text.index("libruntime.so") < text.index("module.so")
     assert "ctypes" not in loader(["a", "b"], "")
+
+
+def test_the_loader_of_a_gpus_modules_imports_torch_which_brings_the_cuda_runtime() -> None:
+    text = loader(["module"], "")
+    assert text.index("import torch ") < text.index("tvm_ffi.load_module")
