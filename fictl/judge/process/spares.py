@@ -21,6 +21,9 @@ from fictl.removal import remove
 
 # For a definition: its reference, a process that times it, and one for the solution.
 _WANTED = (REFERENCE, SOLUTION, SOLUTION)
+# A GPU's contexts take longer to make than the part of an evaluation in which nothing is timed: there
+# those of the next definition are ready while those of the one after it start.
+_DEFINITIONS_ON_GPU = 2
 _SECONDS = 60.0
 WORK = "work"
 
@@ -64,11 +67,16 @@ class Spare:
 
 
 class Spares:
-    """The spares of a worker. While calls are timed, none of them may be starting."""
+    """The spares of a worker, and the processes that have done their work. While calls are timed,
+    none of them may be starting or ending.
+    """
 
     def __init__(self, purpose: For) -> None:
         self.purpose = purpose
+        self._wanted = _WANTED * (_DEFINITIONS_ON_GPU if purpose.device == "cuda" else 1)
         self._spares: list[Spare] = []
+        self._leaving: list[tuple[SandboxedProcess, Path | None]] = []
+        self._is_closed = False
 
     def take(self, role: str) -> Spare | None:
         """Hand one out; None if there is none that works."""
@@ -82,7 +90,7 @@ class Spares:
     def refill(self) -> None:
         """Start what was taken; `settle` waits for it."""
         left = [spare.role for spare in self._spares]
-        for role in _WANTED:
+        for role in self._wanted:
             if role in left:
                 left.remove(role)
             else:
@@ -90,13 +98,33 @@ class Spares:
                     self._spares.append(self._started(role))
 
     def settle(self) -> None:
-        """Wait until none is starting."""
+        """Wait until none is starting or ending."""
+        self.depart()
         for spare in [*self._spares]:
             if not spare.is_ready():
                 self._spares.remove(spare)
                 spare.close()
 
+    def retire(self, process: SandboxedProcess, folder: Path | None) -> None:
+        """Have a process ended, and its folder removed, while others begin; `depart` waits for it."""
+        process.end_soon()
+        self._leaving.append((process, folder))
+        if self._is_closed:
+            self.depart()
+
+    def depart(self) -> None:
+        """Wait until what was retired has gone, with its memory on the GPU."""
+        while self._leaving:
+            process, folder = self._leaving.pop()
+            process.close()
+            if folder is not None:
+                remove(folder)
+
     def close(self) -> None:
+        self._is_closed = True
+        for spare in self._spares:
+            spare.sandboxed.end_soon()
+        self.depart()
         while self._spares:
             self._spares.pop().close()
 
@@ -116,7 +144,7 @@ class Spares:
             raise
         spare = Spare(role, sandboxed, scratch)
         try:
-            request = {"op": "warm", "device": purpose.device}
+            request = {"op": "warm", "device": purpose.device, "records": role == SOLUTION}
             spare.token = sandboxed.tell(request, time.monotonic() + _SECONDS)
         except BaseException:
             spare.close()
