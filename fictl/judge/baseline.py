@@ -66,6 +66,7 @@ class Baseline:
         """
         known = self._call_times.get(self._key())
         if known is None or (retry and not known.is_calm):
+            overhead = self.overhead(RETURNS)
             seconds = self._reference.opened.seconds
             plan = TimingPlan.of(
                 seconds,
@@ -74,7 +75,9 @@ class Baseline:
                 config.device,
                 self._turn_seconds + seconds,
             )
-            trials = [trial for _ in range(plan.passes) for trial in self._trials(plan)]
+            trials = self._trials(plan, overhead)
+            for _ in range(1, plan.passes):
+                trials += self._trials(plan, self.overhead(RETURNS))
             known = min(trials, key=lambda time: (not time.is_calm, time.seconds))
             self._call_times[self._key()] = known
         return known
@@ -96,9 +99,8 @@ class Baseline:
         sandboxed = start(SOLUTION, folder, device=reference.device, gpu=reference.gpu)
         return SolutionProcess(sandboxed, folder, is_trusted=True)
 
-    def _trials(self, plan: TimingPlan) -> list[CallTime]:
+    def _trials(self, plan: TimingPlan, overhead: float) -> list[CallTime]:
         """Time a batch, as that of a solution is timed."""
-        overhead = self.overhead(RETURNS)
         if self._reference.device != "cuda":
             return [host_call_time(self._timed(plan.lead, plan.timed, TIMED), overhead)]
         is_slow = self._reference.opened.seconds > _SLOW_SECONDS

@@ -32,6 +32,7 @@ from fictl.removal import remove
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
 from fictl.trace.documents.fitting import require_fit
 
+_STARTED_FIRST = 2
 _SEED_BITS = 53  # JSON keeps integers of this size exactly.
 
 
@@ -163,7 +164,7 @@ class Judge:
                 self._build(process)
         if not self._reference.has_met(process):
             self._reference.meet(process)
-        if self._spares is not None and self._kind != "cuda":
+        if self._spares is not None:
             self._spares.refill()
         return SolutionTrial(
             process=process,
@@ -178,11 +179,11 @@ class Judge:
         )
 
     def _begin(self, spares: Spares) -> None:
-        """Wait for what has ended before, as its memory may be needed. On a GPU the next processes
-        start meanwhile.
+        """Wait for what has ended before, as its memory may be needed. On a GPU some of the next
+        processes start meanwhile; the others do while the solution is built and warms up.
         """
         if self._kind == "cuda":
-            spares.refill()
+            spares.refill(_STARTED_FIRST)
         spares.depart()
 
     def _end_workload(self) -> str:

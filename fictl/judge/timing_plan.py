@@ -14,8 +14,10 @@ _LEAD, _LEAD_SECONDS = 3, 0.3
 
 # On a GPU a turn's memory, inputs and checks take milliseconds, many times a short call, so whole
 # turns are planned: as many as fit into this time for all trials, and never fewer than the least.
-_GPU_SECONDS, _GPU_LEAD_SECONDS = 0.12, 0.03
+_GPU_SECONDS, _GPU_LEAD_SECONDS = 0.09, 0.03
 _LEAST = 12
+# Calls that are recorded, for one that is not: those only bound what the recorded ones tell.
+_RECORDED = 3
 # Turns that take longer copy gigabytes or have a slow call: its time varies less.
 _LONG_SECONDS, _LEAST_LONG = 0.02, 5
 _SLOW_ON_GPU = 0.5
@@ -47,8 +49,8 @@ class TimingPlan:
 
     @property
     def clocked(self) -> int:
-        """Calls without a recording, on a GPU: they only bound what the recorded ones tell."""
-        return -(-self.timed // 2)
+        """Calls without a recording, on a GPU: enough for each trial to have one."""
+        return min(self.timed, max(-(-self.timed // _RECORDED), self.trials))
 
     @classmethod
     def of(

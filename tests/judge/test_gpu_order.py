@@ -55,7 +55,7 @@ class Happened:
         assert role == SOLUTION
         self.steps.append("solution starts")
 
-    def refill(self) -> None:
+    def refill(self, most: int | None = None) -> None:
         self.steps.append("next start")
 
     def depart(self) -> None:
@@ -101,7 +101,7 @@ def test_the_reference_is_timed_in_quiet_before_the_solution_starts(happened: Ha
     judge(happened).evaluate(WORKLOAD)
     assert happened.steps == [
         *("next start", "last gone", "opened", "quiet", "overhead", "baseline timed"),
-        *("solution starts", "quiet", "solution timed"),
+        *("solution starts", "next start", "quiet", "solution timed"),
     ]
 
 

@@ -26,7 +26,7 @@ def test_what_is_slow_is_timed_less_often(seconds: float, plan: TimingPlan) -> N
     [
         (0.0, 1e-5, TimingPlan(3, 50, 3, at_once=True)),
         (1e-4, 1e-5, TimingPlan(3, 50, 3, at_once=True)),
-        (3e-3, 1e-5, TimingPlan(3, 13, 3, at_once=True)),
+        (3e-3, 1e-5, TimingPlan(3, 10, 3, at_once=True)),
         (0.015, 1e-5, TimingPlan(2, 4, 3, at_once=True)),
         (0.1, 1e-5, TimingPlan(0, 5, 1, at_once=True)),
         (0.0, 0.1, TimingPlan(0, 5, 1, at_once=True)),
@@ -39,7 +39,7 @@ def test_a_gpu_has_one_batch_planned_by_whole_turns(
     assert TimingPlan.of(seconds, 50, 3, "cuda:0", turn) == plan
     assert plan.passes == 1
     assert plan.timed == plan.count * plan.trials
-    assert 2 * plan.clocked >= plan.timed
+    assert plan.trials <= plan.clocked <= plan.timed <= 3 * plan.clocked
 
 
 @pytest.mark.parametrize("turn", [1e-4, 3e-3, 0.015, 0.019])

@@ -120,7 +120,9 @@ def gaps(found: Sequence[Slot]) -> list[float]:
 def starts(device: str) -> dict[str, float]:
     """Return the seconds in which the processes of one definition, and of two, are ready."""
     from fictl.judge.process.spares import For, Spares
+    from fictl.judge.process.spawn import zygote
 
+    zygote()
     seconds = {}
     for count in (1, 2):
         spares = Spares(For(device))
@@ -132,6 +134,27 @@ def starts(device: str) -> dict[str, float]:
         start = time.monotonic()
         spares.close()
         seconds[f"{3 * count} processes ended"] = time.monotonic() - start
+    return seconds
+
+
+def recordings() -> dict[str, float]:
+    """Return the seconds in which CUPTI begins and ends, and in which the clocks are read."""
+    import torch
+
+    from fictl.judge.inside.clock import clock
+    from fictl.judge.modes import TIMED
+    from fictl.timing.gpu_clocks import gpu_clocks
+
+    seconds = {}
+    torch.zeros(1, device="cuda")
+    for number in ("first", "second", "third"):
+        start = time.monotonic()
+        with clock("cuda", TIMED) as timer:
+            seconds[f"{number} {type(timer).__name__} begins"] = time.monotonic() - start
+        seconds[f"{number} recording begins and ends"] = time.monotonic() - start
+        start = time.monotonic()
+        gpu_clocks()
+        seconds[f"{number} read of the clocks"] = time.monotonic() - start
     return seconds
 
 
@@ -170,6 +193,8 @@ def report(found: Sequence[Slot], workloads: Counter[str], whole: float) -> dict
     gap = statistics.median(between) if between else 0.0
     statuses = Counter(slot.status for slot in found)
     print(f"{len(found)} evaluations in {whole:.0f} s: {dict(statuses)}")
+    busy = sum(slot.seconds for slot in found) + gap * len(found)
+    print(f"the place had {busy:.0f} s of it; the rest: waits for builds, tries that were put off")
     print(f"{'seconds':14}{'median':>9}{'mean':>9}{'p90':>9}{'most':>9}")
     _row("an evaluation", [slot.seconds for slot in found])
     if between:
@@ -219,14 +244,15 @@ def main() -> int:
                 (root / part).symlink_to((options.dataset / part).resolve())
         op_types = [*filter(None, options.op_type.split(","))]
         chosen, workloads = spread(root, options.sample, op_types)
-        ready = starts(device)
-        print(*(f"{what}: {seconds:.2f} s" for what, seconds in ready.items()), sep="\n")
+        alone = starts(device)
         whole = run(root, chosen, device, options.limit)
         found = slots(root)
         if not found:
             print("no evaluation ended: a longer --limit, or fewer definitions")
             return 1
-        document = {"device": device, **ready, **report(found, workloads, whole)}
+        alone |= recordings() if device == "cuda" else {}
+        print(*(f"{what}: {seconds:.4f} s" for what, seconds in alone.items()), sep="\n")
+        document = {"device": device, **alone, **report(found, workloads, whole)}
     if options.save:
         options.save.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return 0

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from fictl.judge.evaluators.evaluator import Evaluator
 
-_FIRST_SECONDS, _SLOW_SECONDS = 0.1, 3.0
+_FIRST_SECONDS, _SLOW_SECONDS = 0.005, 3.0
 # Additional checks of a batch are made while they fit into this time, by device. On a CPU the calls
 # that are checked have to be many, as its times vary more.
 _CHECKING_SECONDS = {"cpu": 1.0}

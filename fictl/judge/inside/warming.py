@@ -13,12 +13,15 @@ _LOADED = ("fictl.jit.build", "fictl.jit.load", "fictl.runnable.builders.python"
 
 
 def warm(request: dict[str, Any]) -> dict[str, Any]:
-    """Load what is needed and, on a GPU, make the context and load the kernels of every turn."""
+    """Load what is needed and, on a GPU, make the context and load the kernels of every turn; for
+    `records` also what a solution is called and recorded with.
+    """
     for name in _LOADED:
         import_module(name)
     if request["device"] == "cuda":
         _use_gpu()
         if request["records"]:
+            import_module("tvm_ffi")
             with clock("cuda", TIMED):  # It loads CUPTI, and records a kernel.
                 wait()
     return {}

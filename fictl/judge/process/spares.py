@@ -18,12 +18,14 @@ from fictl.judge.process.sandboxed_process import SandboxedProcess
 from fictl.judge.process.scratch import new_scratch
 from fictl.judge.process.spawn import start
 from fictl.removal import remove
+from fictl.toolchain.smi import read_smi
 
 # For a definition: its reference, a process that times it, and one for the solution.
 _WANTED = (REFERENCE, SOLUTION, SOLUTION)
 # A GPU's contexts take longer to make than the part of an evaluation in which nothing is timed: there
-# those of the next definition are ready while those of the one after it start.
-_DEFINITIONS_ON_GPU = 2
+# those of the next definition are ready while those of the one after it start, if the GPU has so many
+# MiB of memory.
+_DEFINITIONS_ON_GPU, _LARGE = 2, 32 << 10
 _SECONDS = 60.0
 WORK = "work"
 
@@ -73,7 +75,7 @@ class Spares:
 
     def __init__(self, purpose: For) -> None:
         self.purpose = purpose
-        self._wanted = _WANTED * (_DEFINITIONS_ON_GPU if purpose.device == "cuda" else 1)
+        self._wanted = _WANTED * _definitions(purpose.device)
         self._spares: list[Spare] = []
         self._leaving: list[tuple[SandboxedProcess, Path | None]] = []
         self._is_closed = False
@@ -87,15 +89,18 @@ class Spares:
             spare.close()
         return None
 
-    def refill(self) -> None:
-        """Start what was taken; `settle` waits for it."""
+    def refill(self, most: int | None = None) -> None:
+        """Start what was taken, at most so many; `settle` waits for it."""
         left = [spare.role for spare in self._spares]
+        missing = []
         for role in self._wanted:
             if role in left:
                 left.remove(role)
             else:
-                with suppress(FictlError):  # Whoever needs one starts it, and says what is wrong.
-                    self._spares.append(self._started(role))
+                missing.append(role)
+        for role in missing[:most]:
+            with suppress(FictlError):  # Whoever needs one starts it, and says what is wrong.
+                self._spares.append(self._started(role))
 
     def settle(self) -> None:
         """Wait until none is starting or ending."""
@@ -150,3 +155,11 @@ class Spares:
             spare.close()
             raise
         return spare
+
+
+def _definitions(device: str) -> int:
+    """Return for how many definitions processes wait."""
+    smi = read_smi() if device == "cuda" else None
+    sizes = [gpu.get("memory.total", "") for gpu in smi.gpus] if smi is not None else []
+    is_large = sizes and all(size.isdecimal() and int(size) >= _LARGE for size in sizes)
+    return _DEFINITIONS_ON_GPU if is_large else 1

@@ -15,9 +15,11 @@ import pytest
 from fictl.child.family import descendants
 from fictl.judge import Judge
 from fictl.judge.inside.roles import REFERENCE, SOLUTION
+from fictl.judge.process import spares as module
 from fictl.judge.process.scratch import scratch_root
 from fictl.judge.process.spares import For, Spares
 from fictl.judge.reference import Reference
+from fictl.toolchain.smi import Smi
 
 from ..judge_runs import CONFIG, WORKLOAD, definition, said, solution
 
@@ -174,9 +176,26 @@ def test_a_judge_and_its_reference_leave_by_the_spares(spares: Spares) -> None:
     assert folders() == before
 
 
-def test_on_a_gpu_those_of_two_definitions_are_ready() -> None:
+@pytest.mark.parametrize(
+    ("sizes", "definitions"),
+    [(("143771",), 2), (("143771", "24564"), 1), (("24564",), 1), (("",), 1), ((), 1), (None, 1)],
+)
+def test_on_a_large_gpu_those_of_two_definitions_are_ready(
+    monkeypatch: pytest.MonkeyPatch, sizes: tuple[str, ...] | None, definitions: int
+) -> None:
+    smi = None if sizes is None else Smi(tuple({"memory.total": size} for size in sizes))
+    monkeypatch.setattr(module, "read_smi", lambda: smi)
     made = Spares(For("cuda"))
-    assert sorted(made._wanted) == [REFERENCE] * 2 + [SOLUTION] * 4
+    assert sorted(made._wanted) == sorted((REFERENCE, SOLUTION, SOLUTION) * definitions)
+
+
+def test_some_may_start_before_the_others(spares: Spares) -> None:
+    spares.refill(2)
+    assert [spare.role for spare in spares._spares] == [REFERENCE, SOLUTION]
+    spares.refill(0)
+    assert len(spares._spares) == 2
+    spares.refill()
+    assert [spare.role for spare in spares._spares] == [REFERENCE, SOLUTION, SOLUTION]
 
 
 COMPILES = """
