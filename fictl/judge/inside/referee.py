@@ -21,6 +21,7 @@ from fictl.judge.exchange.wire import Closed, Garbled, Late, Wire
 from fictl.judge.fault import FAULT, is_of_machine
 from fictl.judge.hardware import hardware_name
 from fictl.judge.inputs import make_inputs
+from fictl.judge.inputs.kept_files import KeptFiles
 from fictl.judge.inside.reference_call import NoOutputs, ReferenceCall, problem
 from fictl.judge.inside.traceback_text import told
 from fictl.judge.inside.turn import HACK, WRONG
@@ -62,6 +63,7 @@ class Referee:
         self._workload: Workload
         self._device = ""  # As a configuration names it: ReferenceCall knows of no emulated one.
         self._root: Path | None = None
+        self._kept: KeptFiles
         self._evaluator: Evaluator
         self._verdicts: list[Verdict] = []
         self._drivers: dict[str, TurnDriver] = {}
@@ -111,7 +113,7 @@ class Referee:
         """Run the reference once: it must work before any solution is compared with it."""
         definition, config = self._call.definition, EvalConfig(**request["config"])
         self._workload = Workload.model_validate(request["workload"])
-        self._device = config.device
+        self._device, self._kept = config.device, KeptFiles()
         self._evaluator, self._verdicts = evaluator_for(definition, config), []
         inputs = self._inputs(request["seed"])
         try:
@@ -213,7 +215,9 @@ class Referee:
 
     def _inputs(self, seed: int) -> dict[str, Any]:
         call = self._call
-        return make_inputs(call.definition, self._workload, self._root, seed, call.device)
+        return make_inputs(
+            call.definition, self._workload, self._root, seed, call.device, self._kept
+        )
 
     def _is_fresh(self) -> bool:
         """Tell whether two calls get different inputs."""
