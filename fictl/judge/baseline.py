@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from fictl.judge.baseline_times import BaselineTime, BaselineTimes, key_of
 from fictl.judge.call_time import CallTime, TimedTurn, gpu_call_times, host_call_time
 from fictl.judge.config import EvalConfig
 from fictl.judge.inside.roles import SOLUTION
@@ -31,14 +32,13 @@ _SEED_BITS = 62
 
 
 class Baseline:
-    """Measures the workload that its reference has open; stores the times of earlier workloads."""
+    """Measures the workload that its reference has open; `times` has those of earlier workloads."""
 
-    def __init__(self, reference: ReferenceProcess) -> None:
-        self._reference = reference
+    def __init__(self, reference: ReferenceProcess, times: BaselineTimes) -> None:
+        self._reference, self._times = reference, times
         self._spare = reference.spares.take(SOLUTION) if reference.spares else None
         self.process = self._spared(self._spare) if self._spare else self._started()
         self._overheads: dict[tuple[str, str], float] = {}
-        self._call_times: dict[str, CallTime] = {}
         self._turn_seconds = 0.0  # of an empty turn
         with self._failures_of_reference():
             self.process.build(reference.definition, None, reference.device)
@@ -61,13 +61,15 @@ class Baseline:
     def call_time(self, config: EvalConfig, retry: bool = True) -> CallTime:
         """Time a call of the reference in the same way as a solution; return its fastest trial.
 
-        It is measured once a workload, and with `retry` again if other work on the machine
-        disturbed it.
+        It is measured once a workload, for all processes of its reference, and with `retry` again if
+        other work on the machine disturbed it.
         """
-        known = self._call_times.get(self._key())
-        if known is None or (retry and not known.is_calm):
+        reference, times = self._reference, self._times
+        key = key_of(reference.definition, reference.workload, config)
+        known = times.find(key)
+        if known is None or (retry and not known.call.is_calm):
             overhead = self.overhead(RETURNS)
-            seconds = self._reference.opened.seconds
+            seconds = reference.opened.seconds
             plan = TimingPlan.of(
                 seconds,
                 config.iterations,
@@ -78,9 +80,11 @@ class Baseline:
             trials = self._trials(plan, overhead)
             for _ in range(1, plan.passes):
                 trials += self._trials(plan, self.overhead(RETURNS))
-            known = min(trials, key=lambda time: (not time.is_calm, time.seconds))
-            self._call_times[self._key()] = known
-        return known
+            best = min(trials, key=lambda time: (not time.is_calm, time.seconds))
+            known = BaselineTime(best, reference.clocks)
+            times.keep(key, known)
+        reference.clocks = known.clocks
+        return known.call
 
     def close(self) -> None:
         spares, scratch = self._reference.spares, self._spare.scratch if self._spare else None
