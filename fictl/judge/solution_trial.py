@@ -94,6 +94,7 @@ class SolutionTrial:
         wanted = max(1, self.config.warmup_runs)
         first = min(_FIRST_WARM_UPS, wanted)
         fastest = self._fastest_turn(first, picks)
+        self.settled()  # The other turns tell how many fit into the time.
         left = warm_ups(fastest, wanted - first, self.config.device, self._turn_seconds)
         return min(fastest, self._fastest_turn(left, 0)) if left else fastest
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fictl.judge import Judge, baseline_times
+from fictl.judge.baseline import Baseline
 from fictl.judge.baseline_times import BaselineTime, BaselineTimes, key_of
 from fictl.judge.call_time import CallTime
 from fictl.judge.reference import Reference
@@ -41,11 +42,12 @@ def baseline_of(evaluation: Evaluation) -> float:
     return evaluation.performance.reference_latency_ms
 
 
-def test_a_reference_is_timed_once_for_all_its_processes() -> None:
+def test_a_reference_is_timed_once_for_all_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = iter([CallTime(0.125, 0.1, 0.1, 0.0, True), CallTime(0.25, 0.1, 0.1, 0.0, True)])
+    monkeypatch.setattr(Baseline, "_on_host", lambda self, config: [next(measured)])
     times = BaselineTimes()
-    first, second = (baseline_of(evaluated(times)) for _ in range(2))
-    assert first == second
-    assert baseline_of(evaluated(BaselineTimes())) != first
+    assert [baseline_of(evaluated(times)) for _ in range(2)] == [125, 125]
+    assert baseline_of(evaluated(BaselineTimes())) == 250
 
 
 def test_a_solution_that_cheats_leaves_no_time_of_a_reference() -> None:

@@ -119,9 +119,10 @@ class Spares:
 
     def depart(self) -> None:
         """Wait until what was retired has gone, with its memory on the GPU."""
-        while self._leaving:
-            process, folder = self._leaving.pop()
+        leaving, self._leaving = self._leaving, []
+        for process, _ in leaving:
             process.close()
+        for _, folder in leaving:  # The folder of one may be in that of another.
             if folder is not None:
                 remove(folder)
 
