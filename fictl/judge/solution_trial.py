@@ -61,7 +61,7 @@ class SolutionTrial:
         return self._outcome
 
     def _evaluate(self) -> None:
-        picks = math.ceil(self.opened.rounds / (self.config.num_trials + 1))
+        picks = math.ceil(self.opened.rounds / (1 + self._timed_batches))
         with self.spent.on(WARM_UP):
             plan = self._plan(picks)
         self.settled()
@@ -73,6 +73,13 @@ class SolutionTrial:
         self._finish()
         self._outcome.seconds = self._fastest_trial(times)
         self._compare_with_baseline(times)
+
+    @property
+    def _timed_batches(self) -> int:
+        """Number of batches that have a share of the checks, beside the warm-up."""
+        if self.config.device.startswith("cuda"):
+            return 2  # With a recording, and without.
+        return 1 if self.config.device == "emu" else self.config.num_trials
 
     def _plan(self, picks: int) -> TimingPlan:
         """Warm up, and decide how many calls to time. The first call may compile."""

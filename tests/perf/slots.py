@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -74,17 +75,30 @@ def run(root: Path, chosen: list[str], device: str, limit: float) -> float:
     argv = [sys.executable, "-m", "fictl", "dataset", "run", str(root), "--json"]
     argv += ["--definitions", ",".join(chosen), "--device", device]
     start = time.monotonic()
-    child = subprocess.Popen(
-        argv, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.DEVNULL
-    )
+    env = {**os.environ, "PYTHONPATH": path}
+    with tempfile.TemporaryFile() as out:
+        child = subprocess.Popen(argv, env=env, stdout=out)
+        try:
+            child.wait(limit)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGINT)
+            child.wait(_PATIENCE)
+        finally:
+            child.kill()
+        seconds = time.monotonic() - start
+        out.seek(0)
+        _say_what_is_missing(out.read().decode())
+    return seconds
+
+
+def _say_what_is_missing(document: str) -> None:
+    """Print what the run says of evaluations that it has not made; it says nothing where it was ended."""
     try:
-        child.wait(limit)
-    except subprocess.TimeoutExpired:
-        child.send_signal(signal.SIGINT)
-        child.wait(_PATIENCE)
-    finally:
-        child.kill()
-    return time.monotonic() - start
+        data = json.loads(document)["data"]
+        missing = [*data["left_out"], *(one["error"] for one in data["outcomes"] if one["error"])]
+    except (ValueError, KeyError, TypeError):
+        missing = ["the run was ended at its limit"]
+    print(*missing[:20], sep="\n")
 
 
 def slots(root: Path) -> list[Slot]:
@@ -238,10 +252,9 @@ def main() -> int:
             argv = [sys.executable, "-m", "fictl", "dataset", "export", "--out", str(root)]
             env = {**os.environ, "PYTHONPATH": str(ROOT)}
             subprocess.run(argv, check=True, stdout=subprocess.DEVNULL, env=env)
-        else:  # Links: only results are written.
-            root.mkdir()
+        else:  # A copy without results; links out of a dataset are refused.
             for part in ("definitions", "solutions", "workloads", "blob"):
-                (root / part).symlink_to((options.dataset / part).resolve())
+                shutil.copytree(options.dataset / part, root / part)
         op_types = [*filter(None, options.op_type.split(","))]
         chosen, workloads = spread(root, options.sample, op_types)
         alone = starts(device)
