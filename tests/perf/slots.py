@@ -69,11 +69,11 @@ def _scattered(names: list[str]) -> list[str]:
     return [names[middle], *(name for pair in zip_longest(*parts) for name in pair if name)]
 
 
-def run(root: Path, chosen: list[str], device: str, limit: float) -> float:
+def run(root: Path, chosen: list[str], device: str, limit: float, jobs: int) -> float:
     """Evaluate until the limit; return the seconds. What ended is in the dataset."""
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     argv = [sys.executable, "-m", "fictl", "dataset", "run", str(root), "--json"]
-    argv += ["--definitions", ",".join(chosen), "--device", device]
+    argv += ["--definitions", ",".join(chosen), "--device", device, "--jobs", str(jobs)]
     start = time.monotonic()
     env = {**os.environ, "PYTHONPATH": path}
     with tempfile.TemporaryFile() as out:
@@ -240,6 +240,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=40, help="so many definitions")
     parser.add_argument("--op-type", default="", help="only these, several between commas")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds of the run")
+    parser.add_argument("--jobs", type=int, default=0, help="so many builds at once")
     parser.add_argument("--save", type=Path, help="write everything as JSON")
     options = parser.parse_args()
     sys.path.insert(0, str(ROOT))
@@ -258,7 +259,7 @@ def main() -> int:
         op_types = [*filter(None, options.op_type.split(","))]
         chosen, workloads = spread(root, options.sample, op_types)
         alone = starts(device)
-        whole = run(root, chosen, device, options.limit)
+        whole = run(root, chosen, device, options.limit, options.jobs)
         found = slots(root)
         if not found:
             print("no evaluation ended: a longer --limit, or fewer definitions")
