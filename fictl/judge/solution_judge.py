@@ -32,7 +32,8 @@ from fictl.removal import remove
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
 from fictl.trace.documents.fitting import require_fit
 
-_STARTED_FIRST = 2
+# Of the processes for the next definition, on a GPU: those that start with the next evaluation.
+_STARTED_LATER = 2
 _SEED_BITS = 53  # JSON keeps integers of this size exactly.
 
 
@@ -165,7 +166,7 @@ class Judge:
         if not self._reference.has_met(process):
             self._reference.meet(process)
         if self._spares is not None:
-            self._spares.refill()
+            self._spares.refill(_STARTED_LATER if self._kind == "cuda" else 0)
         return SolutionTrial(
             process=process,
             reference=self._reference,
@@ -179,11 +180,11 @@ class Judge:
         )
 
     def _begin(self, spares: Spares) -> None:
-        """Wait for what has ended before, as its memory may be needed. On a GPU some of the next
-        processes start meanwhile; the others do while the solution is built and warms up.
+        """Wait for what has ended before, as its memory may be needed. On a GPU the next processes
+        start meanwhile, but for those that did while the solution before warmed up.
         """
         if self._kind == "cuda":
-            spares.refill(_STARTED_FIRST)
+            spares.refill()
         spares.depart()
 
     def _end_workload(self) -> str:

@@ -157,8 +157,8 @@ class SolutionTrial:
         of them were: what disturbs then stays.
         """
         times: list[CallTime] = []
-        repeated = 0 if self.config.device == "emu" else _MOST_REPEATED_TRIALS
-        most = plan.trials + repeated
+        repeated = plan.trials if plan.at_once else _MOST_REPEATED_TRIALS
+        most = plan.trials + (0 if self.config.device == "emu" else repeated)
         while len(times) < plan.trials or (
             0 < len(_calm(times)) < plan.trials and len(times) < most
         ):

@@ -23,7 +23,12 @@ class Tried(SolutionTrial):
     """A trial whose calls take `call` seconds, whole turns `turn`; `checks` limits those of a batch."""
 
     def __init__(
-        self, call: float = 1e-5, turn: float = 3e-3, checks: int = 99, slow: float = 1e-5
+        self,
+        call: float = 1e-5,
+        turn: float = 3e-3,
+        checks: int = 99,
+        slow: float = 1e-5,
+        waits: int = 0,
     ) -> None:
         overhead = SimpleNamespace(overhead=lambda style: OVERHEAD, call_time=lambda *_: None)
         process: Any = SimpleNamespace(
@@ -41,7 +46,7 @@ class Tried(SolutionTrial):
             style=WRITES,
             settled=lambda: self.batches.append(("settled", 0, 0)),
         )
-        self.call, self.turn, self.checks = call, turn, checks
+        self.call, self.turn, self.checks, self.waits = call, turn, checks, waits
         self.batches: list[tuple[str, int, int]] = []
 
     def _batch(self, mode: str, count: int, picks: int, lead: int = 0) -> list[dict[str, Any]]:
@@ -49,9 +54,13 @@ class Tried(SolutionTrial):
         self._turn_seconds = self.turn
         checked = max(picks, min(self.checks, count))
         self._checked += checked
-        times = (OVERHEAD + self.call, 0.0, self.call, self.call)
+        times = (OVERHEAD + self.call, 0.0, self.call, self.call)  # As those of TimedTurn.
         return [
-            {"times": times, "checked": lead <= number < lead + checked, "claim": {}}
+            {
+                "times": (times[0], self.call * 99 * (number - lead < self.waits), *times[2:]),
+                "checked": lead <= number < lead + checked,
+                "claim": {},
+            }
             for number in range(lead + count)
         ]
 
@@ -97,3 +106,10 @@ def test_calls_that_the_warm_up_does_not_want_are_not_made() -> None:
     trial.timed()
     assert trial.batches[0] == (WARM, 1, 1)
     assert trial.batches[-2:] == [(TIMED, 6, 1), (CLOCKED, 4, 1)]
+
+
+@pytest.mark.parametrize(("waits", "batches"), [(0, 2), (3, 4), (99, 2)])
+def test_a_batch_that_was_disturbed_in_part_is_repeated_once(waits: int, batches: int) -> None:
+    trial = Tried(waits=waits)
+    trial.timed()
+    assert len([mode for mode, _, _ in trial.batches if mode in (TIMED, CLOCKED)]) == batches

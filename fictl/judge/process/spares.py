@@ -89,8 +89,8 @@ class Spares:
             spare.close()
         return None
 
-    def refill(self, most: int | None = None) -> None:
-        """Start what was taken, at most so many; `settle` waits for it."""
+    def refill(self, but: int = 0) -> None:
+        """Start what was taken, but for the last so many; `settle` waits for it."""
         left = [spare.role for spare in self._spares]
         missing = []
         for role in self._wanted:
@@ -98,7 +98,7 @@ class Spares:
                 left.remove(role)
             else:
                 missing.append(role)
-        for role in missing[:most]:
+        for role in missing[: max(0, len(missing) - but)]:
             with suppress(FictlError):  # Whoever needs one starts it, and says what is wrong.
                 self._spares.append(self._started(role))
 
