@@ -87,6 +87,7 @@ KEPT = {
     "fictl/project/python_source.py _parse": "a file, by its time and size",
     "fictl/setting.py _file": "by variables; forgotten with the file's first value that is wrong",
     "fictl/timing/ceilings.py tensors": "tensors",
+    "fictl/timing/gpu_clocks.py _nvml": "a library of the driver",
     "fictl/toolchain/capability.py can_target": "a compiler's answer; where it has none it raises",
     "fictl/toolchain/kernel_name.py readable": "a name",
     "fictl/trace/expression.py _parse": "a text",

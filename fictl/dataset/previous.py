@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from fictl.trace.documents.reading import NotReadable
 
 # Keys of Evaluation.fictl: hash of the solution, device of the run, place where it was made; seconds
-# of the evaluation, and of the builds that its solution ordered.
+# of the evaluation, of its parts, and of the builds that its solution ordered.
 HASH, DEVICE, PLACE = "solution_hash", "device", "place"
-SECONDS, BUILD_SECONDS = "seconds", "build_seconds"
+SECONDS, SPENT, BUILD_SECONDS = "seconds", "spent", "build_seconds"
 
 
 @dataclass

@@ -18,7 +18,7 @@ from fictl.dataset.durations import Durations, longest_first
 from fictl.dataset.evaluation_work import EvaluationDoer, EvaluationTask, batch_of
 from fictl.dataset.evaluator import Evaluator, ProcessEvaluator
 from fictl.dataset.inputs import InputFiles
-from fictl.dataset.previous import DEVICE, HASH, PLACE, kind_of
+from fictl.dataset.previous import DEVICE, HASH, PLACE, SPENT, kind_of
 from fictl.dataset.run_observer import RunObserver
 from fictl.dataset.run_options import RunOptions
 from fictl.dataset.run_outcome import RunOutcome
@@ -173,6 +173,7 @@ class _Run:
         self._outcomes: list[RunOutcome] = []
         self._left_out = [*planned.left_out]
         self._given_up = 0
+        self._spent: Counter[str] = Counter()
         self._hardware: dict[str, str] = {}
         self._status = RunStatus(f"dataset run {dataset.root.name}", planned.total)
 
@@ -207,6 +208,7 @@ class _Run:
             self._options.save,
             self._broken,
             undone,
+            dict(self._spent.most_common()),
         )
 
     def _longest_first(self, at: RunPlaces) -> list[EvaluationJob]:
@@ -272,6 +274,7 @@ class _Run:
         if outcome.evaluation is not None:
             marked = _marked(outcome.evaluation, job, self._hardware[job.kind], place)
             outcome = replace(outcome, evaluation=marked)
+            self._spent.update(_spent(marked))
         outcome = replace(outcome, place=place)
         if outcome.evaluation is not None and self._options.save:
             trace = Trace(
@@ -307,6 +310,15 @@ def _marked(evaluation: Evaluation, job: EvaluationJob, hardware: str, place: st
         environment = environment.model_copy(update={"hardware": hardware})
     facts = {**(evaluation.fictl or {}), **marks}
     return evaluation.model_copy(update={"fictl": facts, "environment": environment})
+
+
+def _spent(evaluation: Evaluation) -> dict[str, float]:
+    """Return the seconds of each part; another machine's judge may be of another release."""
+    spent = (evaluation.fictl or {}).get(SPENT)
+    pairs = spent.items() if isinstance(spent, dict) else ()
+    return {
+        str(part): float(seconds) for part, seconds in pairs if isinstance(seconds, int | float)
+    }
 
 
 def _in_short(outcome: RunOutcome) -> RunOutcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,8 @@ from fictl.dataset.run_outcome import RunOutcome
 @dataclass(frozen=True)
 class Summary:
     """`left_out` explains which workloads and places were not used; `unreadable` which results
-    were not counted; `undone` counts the evaluations for which no place was left.
+    were not counted; `undone` counts the evaluations for which no place was left; `spent` has the
+    seconds of all evaluations by their part.
     """
 
     outcomes: Sequence[RunOutcome] = ()
@@ -23,6 +24,7 @@ class Summary:
     saved: bool = True
     unreadable: tuple[str, ...] = ()
     undone: int = 0
+    spent: Mapping[str, float] = field(default_factory=dict)
     statuses: Counter[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -49,6 +51,7 @@ class Summary:
             "left_out": list(self.left_out),
             "unreadable": list(self.unreadable),
             "seconds": round(self.seconds, 3),
+            "spent": {part: round(seconds, 3) for part, seconds in self.spent.items()},
             "saved": self.saved,
             "outcomes": [outcome.to_dict() for outcome in self.outcomes],
         }

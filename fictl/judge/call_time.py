@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 # On a GPU the host launches kernels while the GPU waits. Launches are not part of the work's time,
@@ -59,10 +60,25 @@ def gpu_call_time(
     exact: Sequence[TimedTurn], clocked: Sequence[TimedTurn], overhead: float
 ) -> CallTime:
     """Time calls that run on a GPU. The claim comes from `exact` turns, whose host is slowed down by
-    recording the GPU's activity; the bound comes from `clocked` turns, which record nothing.
+    recording the GPU's activity; the bound comes from `clocked` turns, which record nothing. Without
+    `exact` turns the bound alone counts, and what the host has waited.
     """
-    claim = median(_faster_half([turn.claim for turn in exact]))
+    claim = median(_faster_half([turn.claim for turn in exact])) if exact else 0.0
     return _call_time(clocked, overhead, LAUNCHES, claim)
+
+
+def gpu_call_times(
+    exact: Sequence[TimedTurn], clocked: Sequence[TimedTurn], overhead: float, trials: int
+) -> list[CallTime]:
+    """Time the trials of one batch: its successive parts, fewer of them where turns are few."""
+    trials = max(1, min(trials, len(clocked), len(exact) or len(clocked)))
+    pairs = zip(_parts(exact, trials), _parts(clocked, trials), strict=True)
+    return [gpu_call_time(*pair, overhead) for pair in pairs]
+
+
+def _parts(turns: Sequence[TimedTurn], count: int) -> list[Sequence[TimedTurn]]:
+    ends = [len(turns) * number // count for number in range(count + 1)]
+    return [turns[start:end] for start, end in pairwise(ends)]
 
 
 def _call_time(

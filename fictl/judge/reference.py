@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fictl.judge.baseline import Baseline
+from fictl.judge.baseline_times import BaselineTimes
 from fictl.judge.process.spares import Spares
 from fictl.judge.reference_process import Opened, ReferenceProcess
 from fictl.trace import Definition
@@ -13,7 +14,9 @@ __all__ = ["Opened", "Reference"]
 
 
 class Reference(ReferenceProcess):
-    """A reference with its baseline. Several judges may share it, one after the other."""
+    """A reference with its baseline. Several judges may share it, one after the other; references of
+    one place may share `times`.
+    """
 
     def __init__(
         self,
@@ -23,18 +26,20 @@ class Reference(ReferenceProcess):
         root: Path | None = None,
         gpu: int | None = None,
         spares: Spares | None = None,
+        times: BaselineTimes | None = None,
     ) -> None:
         super().__init__(definition, device, root=root, gpu=gpu, spares=spares)
+        self._times = times or BaselineTimes()
         self._baseline: Baseline | None = None
 
     @property
     def baseline(self) -> Baseline:
-        """Baseline of the open workload; measured anew after the reference's process was
+        """Baseline of the open workload; its overhead is measured anew after the reference's process was
         replaced.
         """
         if self._baseline is None or not self.has_met(self._baseline.process):
             self._close_baseline()
-            self._baseline = Baseline(self)
+            self._baseline = Baseline(self, self._times)
         return self._baseline
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ outputs.
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -60,6 +61,7 @@ class ReferenceProcess:
         self.spares = spares
         self.environment: dict[str, Any] = {}
         self.clocks: dict[str, Any] = {}
+        self._parts: Counter[str] = Counter()
         self._folder: Path | None = None
         self._sandboxed: SandboxedProcess | None = None
         self._is_built = False
@@ -71,6 +73,7 @@ class ReferenceProcess:
         """Run the reference once, on inputs that no solution is given."""
         self._seconds = config.timeout_seconds
         self.workload = workload
+        self._parts.clear()
         answer = self._ask(
             {
                 "op": "open",
@@ -104,9 +107,10 @@ class ReferenceProcess:
         idle: str = "",
         is_judged: bool = True,
         watched: bool = False,
+        clocks: bool = False,
     ) -> dict[str, Any]:
         """Run one turn a seed. `picks` of the turns after `lead` are checked, or more if that is
-        quick. `watched`: waits for a CPU are asked for.
+        quick. `watched`: waits for a CPU are asked for. `clocks`: a GPU's are read at the end.
         """
         request = {
             "op": "turns",
@@ -118,8 +122,18 @@ class ReferenceProcess:
             "idle": idle,
             "is_judged": is_judged,
             "watched": watched,
+            "clocks": clocks,
         }
-        return self._ask(request, seconds + max(self._seconds, _OWN_SECONDS), process.sandboxed)
+        own = max(self._seconds, _OWN_SECONDS)
+        batch = self._ask(request, seconds + own, process.sandboxed)
+        self._parts.update(batch["parts"])
+        self._parts["count"] += len(batch["turns"])
+        return batch
+
+    @property
+    def turn_parts(self) -> dict[str, float]:
+        """Return the number of turns since `open`, and the seconds of their parts."""
+        return {part: round(value, 3) for part, value in self._parts.items()}
 
     def finish(self) -> dict[str, Any]:
         """Return the evaluator's verdict on all turns checked since `open`."""
@@ -133,6 +147,11 @@ class ReferenceProcess:
         return self._folder
 
     def close(self) -> None:
+        if self.spares is not None and self._sandboxed is not None:
+            self.spares.retire(self._sandboxed, self._folder)
+            self._sandboxed = self._folder = None
+            self._is_built = False
+            return
         self._end()
         if self._folder is not None:
             remove(self._folder)

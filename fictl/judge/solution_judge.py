@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +18,7 @@ from fictl.judge.judge_outcome import Decided, InvalidReference, JudgeOutcome
 from fictl.judge.modes import RETURNS, WRITES
 from fictl.judge.once.builder import Builder
 from fictl.judge.once.building import Walls
+from fictl.judge.process.environment import CACHES
 from fictl.judge.process.hidden import hidden_from_solutions
 from fictl.judge.process.sandboxed_process import SandboxedProcess
 from fictl.judge.process.scratch import new_scratch
@@ -29,6 +32,8 @@ from fictl.removal import remove
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
 from fictl.trace.documents.fitting import require_fit
 
+# Of the processes for the next definition, on a GPU: those that start with the next evaluation.
+_STARTED_LATER = 2
 _SEED_BITS = 53  # JSON keeps integers of this size exactly.
 
 
@@ -39,7 +44,7 @@ class Judge:
     workload if `isolated`. The judges of one definition may share a `reference`, one after the
     other. If `scratch` is given, the folder is kept with its builds.
 
-    With `spares`, its first process is one of them. With a `builder`, evaluate and build raise NotBuilt where the solution needs what it does not
+    With `spares`, its processes are some of them while there are any. With a `builder`, evaluate and build raise NotBuilt where the solution needs what it does not
     have yet, and can be called again once it does.
     """
 
@@ -91,6 +96,7 @@ class Judge:
             raise
         outcome.facts["seconds"] = round(time.monotonic() - start_time, 3)
         outcome.facts["spent"] = self._spent.seconds()
+        outcome.facts["turns"] = self._reference.turn_parts
         if self._process is not None and self._process.sandboxed.desk.seconds:
             outcome.facts["build_seconds"] = round(self._process.sandboxed.desk.seconds, 3)
         return outcome.evaluation(self._reference.environment, self._end_workload())
@@ -108,6 +114,10 @@ class Judge:
         return None
 
     def close(self) -> None:
+        process = self._process
+        if process is not None and self._spares is not None:
+            self._spares.retire(process.sandboxed, self._scratch)
+            self._process = self._scratch = None
         self._end_process()
         if self._own_reference:
             self._reference.close()
@@ -139,6 +149,9 @@ class Judge:
         require_fit(self._definition, workload)
         if self._build_failure is not None:
             raise self._build_failure
+        if self._spares is not None:
+            with self._spent.on(START):
+                self._begin(self._spares)
         with self._spent.on(REFERENCE):
             opened = self._reference.open(workload, config)
         style = WRITES if self._solution.spec.destination_passing_style else RETURNS
@@ -153,7 +166,7 @@ class Judge:
         if not self._reference.has_met(process):
             self._reference.meet(process)
         if self._spares is not None:
-            self._spares.refill()
+            self._spares.refill(_STARTED_LATER if self._kind == "cuda" else 0)
         return SolutionTrial(
             process=process,
             reference=self._reference,
@@ -165,6 +178,14 @@ class Judge:
             spent=self._spent,
             settled=self._settled,
         )
+
+    def _begin(self, spares: Spares) -> None:
+        """Wait for what has ended before, as its memory may be needed. On a GPU the next processes
+        start meanwhile, but for those that did while the solution before warmed up.
+        """
+        if self._kind == "cuda":
+            spares.refill()
+        spares.depart()
 
     def _end_workload(self) -> str:
         """Return the printed output. The process also ends if it failed, or if it is `isolated`."""
@@ -200,6 +221,7 @@ class Judge:
             process.close()
             self._process = process = None
         if is_in_the_way:
+            self._settled()
             with self._spent.on(OVERHEAD):
                 baseline.overhead(style)
             if self._config.profile_baseline:
@@ -208,15 +230,15 @@ class Judge:
         return process
 
     def _settled(self) -> None:
-        """Wait until no process is starting beside the one that is timed."""
+        """Wait until no process is starting or ending beside the one that is timed."""
         if self._spares is not None:
             with self._spent.on(START):
                 self._spares.settle()
 
     def _start(self) -> SolutionProcess:
-        spare = self._spares.take(SOLUTION) if self._spares and not self._scratch else None
+        spare = self._spares.take(SOLUTION) if self._spares else None
         if spare is not None:
-            self._scratch = spare.scratch
+            self._move_to(spare.scratch)
         self._scratch = self._scratch or new_scratch("solution")
         folder = self._scratch / WORK
         sandboxed = spare.sandboxed if spare else self._started(folder)
@@ -225,6 +247,15 @@ class Judge:
         self._process = SolutionProcess(sandboxed, folder)
         self._is_new, self._is_built = True, False
         return self._process
+
+    def _move_to(self, scratch: Path) -> None:
+        """Use the folder of a spare, with what the process before has compiled for itself."""
+        before, self._scratch = self._scratch, scratch
+        if before is not None:
+            for name in CACHES:
+                with suppress(OSError):  # It has compiled nothing, or has moved it away.
+                    os.rename(before / WORK / name, scratch / WORK / name)
+            remove(before)
 
     def _started(self, folder: Path) -> SandboxedProcess:
         return start(

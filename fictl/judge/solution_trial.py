@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fictl.judge.call_time import CallTime, TimedTurn, gpu_call_time, host_call_time
+from fictl.judge.call_time import CallTime, TimedTurn, gpu_call_times, host_call_time
 from fictl.judge.config import EvalConfig
 from fictl.judge.judge_outcome import Decided, InvalidReference, JudgeOutcome
 from fictl.judge.modes import CLOCKED, TIMED, WARM, is_watched
 from fictl.judge.reference import Opened, Reference
 from fictl.judge.seeds import Seeds
 from fictl.judge.solution_process import SolutionProcess
-from fictl.judge.spent import BASELINE, OVERHEAD, TIMING, WARM_UP, Spent
-from fictl.judge.timing_plan import TimingPlan
+from fictl.judge.spent import BASELINE, OVERHEAD, TIMING, WARM_UP, Spent, seconds_of_turn
+from fictl.judge.timing_plan import TimingPlan, warm_ups
 from fictl.trace import EvaluationStatus, Workload
 
 _FIRST_WARM_UPS = 2
+# Turns without a recording that are checked at least, as one alone may have been disturbed; fewer
+# where the reference takes more seconds.
+_CLOCKED_PICKS, _SLOW_REFERENCE = 2, 1.0
 # Maximum number of trials repeated because other work on the machine disturbed them.
 _MOST_REPEATED_TRIALS = 4
 
@@ -42,7 +44,7 @@ class SolutionTrial:
     spent: Spent = field(default_factory=Spent)
     settled: Callable[[], object] = lambda: None
     _checked: int = field(default=0, init=False)
-    _turn_seconds: float = field(default=0.0, init=False)  # of a whole turn
+    _turn_seconds: float = field(default=0.0, init=False)  # of a whole turn, but for its check
     _seeds: Seeds = field(init=False)
     _outcome: JudgeOutcome = field(init=False)
 
@@ -59,7 +61,7 @@ class SolutionTrial:
         return self._outcome
 
     def _evaluate(self) -> None:
-        picks = math.ceil(self.opened.rounds / (self.config.num_trials + 1))
+        picks = math.ceil(self.opened.rounds / (1 + self._timed_batches))
         with self.spent.on(WARM_UP):
             plan = self._plan(picks)
         self.settled()
@@ -71,6 +73,13 @@ class SolutionTrial:
         self._finish()
         self._outcome.seconds = self._fastest_trial(times)
         self._compare_with_baseline(times)
+
+    @property
+    def _timed_batches(self) -> int:
+        """Number of batches that have a share of the checks, beside the warm-up."""
+        if self.config.device.startswith("cuda"):
+            return 2  # With a recording, and without.
+        return 1 if self.config.device == "emu" else self.config.num_trials
 
     def _plan(self, picks: int) -> TimingPlan:
         """Warm up, and decide how many calls to time. The first call may compile."""
@@ -92,14 +101,12 @@ class SolutionTrial:
         wanted = max(1, self.config.warmup_runs)
         first = min(_FIRST_WARM_UPS, wanted)
         fastest = self._fastest_turn(first, picks)
-        more = TimingPlan.of(fastest, wanted - first, 1, self.config.device)
-        left = more.count if wanted > first else 0
-        return min(fastest, self._fastest_turn(left, 1)) if left else fastest
+        self.settled()  # The other turns tell how many fit into the time.
+        left = warm_ups(fastest, wanted - first, self.config.device, self._turn_seconds)
+        return min(fastest, self._fastest_turn(left, 0)) if left else fastest
 
     def _fastest_turn(self, count: int, picks: int) -> float:
-        start = time.monotonic()
         batch = self._batch(WARM, count, picks)
-        self._turn_seconds = (time.monotonic() - start) / count
         return min(turn.span for turn in self.process.timed(batch))
 
     def _compare_with_baseline(self, times: Sequence[CallTime]) -> None:
@@ -134,6 +141,7 @@ class SolutionTrial:
 
         batch = process.turns(take, self.opened.bytes, mode)
         turns: list[dict[str, Any]] = batch["turns"]
+        self._turn_seconds = seconds_of_turn(batch)
         self._checked += sum(turn["checked"] for turn in turns)
         process.settle()
         if batch["problem"]:
@@ -149,23 +157,27 @@ class SolutionTrial:
         of them were: what disturbs then stays.
         """
         times: list[CallTime] = []
-        repeated = 0 if self.config.device == "emu" else _MOST_REPEATED_TRIALS
-        most = plan.trials + repeated
+        repeated = plan.trials if plan.at_once else _MOST_REPEATED_TRIALS
+        most = plan.trials + (0 if self.config.device == "emu" else repeated)
         while len(times) < plan.trials or (
             0 < len(_calm(times)) < plan.trials and len(times) < most
         ):
             with self.spent.on(OVERHEAD), self.process.sandboxed.held():
                 overhead = self.reference.baseline.overhead(self.style)
-            times.append(self._call_time(plan, picks, overhead))
+            times += self._trials(plan, picks, overhead)
+            if len(times) < plan.trials and plan.at_once:  # Too few turns were checked for more.
+                break
         self._outcome.facts["overhead_ms"] = overhead * 1e3
         return _calm(times) or times
 
-    def _call_time(self, plan: TimingPlan, picks: int, overhead: float) -> CallTime:
-        timed = self._checked_turns(self._batch(TIMED, plan.count, picks, plan.lead))
+    def _trials(self, plan: TimingPlan, picks: int, overhead: float) -> list[CallTime]:
+        timed = self._checked_turns(self._batch(TIMED, plan.timed, picks, plan.lead))
         if not self.config.device.startswith("cuda"):
-            return host_call_time(timed, overhead)
-        clocked = self._checked_turns(self._batch(CLOCKED, plan.clocked, 1, plan.lead))
-        return gpu_call_time(timed, clocked, overhead)
+            return [host_call_time(timed, overhead)]
+        if self.opened.seconds < _SLOW_REFERENCE:
+            picks = max(picks, min(plan.clocked, _CLOCKED_PICKS))
+        clocked = self._checked_turns(self._batch(CLOCKED, plan.clocked, picks, plan.lead))
+        return gpu_call_times(timed, clocked, overhead, plan.trials)
 
     def _checked_turns(self, turns: Sequence[dict[str, Any]]) -> list[TimedTurn]:
         """Select the turns with compared outputs: only these count as timed."""

@@ -69,6 +69,11 @@ def throttled(gpu: Row) -> tuple[str, ...]:
         mask = int(gpu.get("clocks_throttle_reasons.active", "0"), 16)
     except ValueError:
         return ()
+    return throttles(mask)
+
+
+def throttles(mask: int) -> tuple[str, ...]:
+    """Return the reasons in NVML's mask of them."""
     return tuple(text for bit, text in _THROTTLES.items() if mask & bit)
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.judge.call_time import LAUNCHES, TimedTurn, gpu_call_time, host_call_time
+from fictl.judge.call_time import (
+    LAUNCHES,
+    TimedTurn,
+    gpu_call_time,
+    gpu_call_times,
+    host_call_time,
+)
 
 US = 1e-6
 
@@ -58,3 +64,29 @@ def test_on_a_gpu_work_that_takes_longer_than_launches_is_not_hidden() -> None:
     clocked = turns(5800, 5900)
     found = gpu_call_time(turns(9000, claim=1), clocked, 800 * US)
     assert found.seconds == pytest.approx(5000 * US - LAUNCHES)
+
+
+def test_the_trials_of_a_gpu_are_successive_parts_of_its_turns() -> None:
+    exact = turns(*[2000] * 4, claim=9) + turns(*[2000] * 4, claim=5)
+    clocked = turns(*[900] * 4)
+    found = gpu_call_times(exact, clocked, 800 * US, 2)
+    assert [time.seconds for time in found] == pytest.approx([9 * US, 5 * US])
+
+
+@pytest.mark.parametrize(
+    ("exact", "clocked", "trials"), [(1, 1, 1), (2, 5, 2), (7, 1, 1), (0, 4, 3)]
+)
+def test_each_trial_has_turns_of_both_kinds(exact: int, clocked: int, trials: int) -> None:
+    found = gpu_call_times(turns(*[2000] * exact, claim=5), turns(*[900] * clocked), 0.0, 3)
+    assert len(found) == trials
+
+
+def test_a_slow_reference_is_timed_by_the_clock_alone() -> None:
+    [found] = gpu_call_times([], turns(80_000, 80_100, claim=3), 800 * US, 1)
+    assert found.seconds == pytest.approx(79_200 * US - LAUNCHES, rel=1e-3)
+
+
+def test_forged_claims_in_one_part_do_not_lower_the_bound_of_another() -> None:
+    exact = turns(*[9000] * 4, claim=1) + turns(*[9000] * 4, claim=0)
+    found = gpu_call_times(exact, turns(*[5800] * 4), 800 * US, 2)
+    assert min(time.seconds for time in found) == pytest.approx(5000 * US - LAUNCHES)

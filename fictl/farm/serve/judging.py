@@ -24,6 +24,7 @@ from fictl.farm.serve.dataset_folder import DatasetFolder
 from fictl.judge.fault import JudgeFault, own_faults
 
 if TYPE_CHECKING:
+    from fictl.judge.baseline_times import BaselineTimes
     from fictl.judge.process.spares import Spares
     from fictl.trace import Evaluation
 
@@ -49,6 +50,7 @@ class JudgeServer:
         self._folder: DatasetFolder | None = None
         self._judge: Any = None
         self._reference: Any = None
+        self._times: BaselineTimes | None = None
 
     def begin(self, job: JobStarted) -> None:
         self._end_judge()
@@ -133,6 +135,7 @@ class JudgeServer:
         return self._judge
 
     def _new_judge(self) -> Any:
+        from fictl.judge.baseline_times import BaselineTimes
         from fictl.judge.reference import Reference
         from fictl.judge.shipped import build_shipped
         from fictl.judge.solution_judge import Judge
@@ -144,8 +147,13 @@ class JudgeServer:
         if self._reference is None or definition != self._reference.definition:
             self._end_reference()
             kind = job.config.device.partition(":")[0]
+            self._times = self._times or BaselineTimes()
             self._reference = Reference(
-                definition, kind, root=self._root(job), spares=self._spares_for(job)
+                definition,
+                kind,
+                root=self._root(job),
+                spares=self._spares_for(job),
+                times=self._times,
             )
         return Judge(
             definition,

@@ -8,6 +8,7 @@ import random
 import socket
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,13 +21,15 @@ from fictl.judge.exchange.wire import Closed, Garbled, Late, Wire
 from fictl.judge.fault import FAULT, is_of_machine
 from fictl.judge.hardware import hardware_name
 from fictl.judge.inputs import make_inputs
+from fictl.judge.inputs.kept_files import KeptFiles
 from fictl.judge.inside.reference_call import NoOutputs, ReferenceCall, problem
 from fictl.judge.inside.traceback_text import told
 from fictl.judge.inside.turn import HACK, WRONG
 from fictl.judge.inside.turn_driver import Failed, TurnDriver, TurnRecord
 from fictl.judge.inside.warming import warm
 from fictl.judge.process.channel import Channel, serve
-from fictl.timing.gpu_state import gpu_state
+from fictl.judge.spent import CHECKS, INPUTS, Spent
+from fictl.timing.gpu_clocks import gpu_clocks
 from fictl.trace import Definition, EvaluationStatus, Workload
 
 if TYPE_CHECKING:
@@ -34,9 +37,11 @@ if TYPE_CHECKING:
 
     from fictl.judge.evaluators.evaluator import Evaluator
 
-_FIRST_SECONDS, _SLOW_SECONDS = 0.1, 10.0
-# Additional checks are made while they fit into this time.
-_CHECKING_SECONDS, _CHEAP_SECONDS = 1.0, 0.05
+_FIRST_SECONDS, _SLOW_SECONDS = 0.005, 3.0
+# Additional checks of a batch are made while they fit into this time, by device. On a CPU the calls
+# that are checked have to be many, as its times vary more.
+_CHECKING_SECONDS = {"cpu": 1.0}
+_CHECKING_ELSEWHERE, _CHEAP_SECONDS = 0.3, 0.05
 _OUTCOMES: dict[type[Exception], str] = {
     Late: "hung",
     Closed: "closed",
@@ -56,7 +61,9 @@ class Referee:
         self._post = post
         self._call: ReferenceCall
         self._workload: Workload
+        self._device = ""  # As a configuration names it: ReferenceCall knows of no emulated one.
         self._root: Path | None = None
+        self._kept: KeptFiles
         self._evaluator: Evaluator
         self._verdicts: list[Verdict] = []
         self._drivers: dict[str, TurnDriver] = {}
@@ -106,6 +113,7 @@ class Referee:
         """Run the reference once: it must work before any solution is compared with it."""
         definition, config = self._call.definition, EvalConfig(**request["config"])
         self._workload = Workload.model_validate(request["workload"])
+        self._device, self._kept = config.device, KeptFiles()
         self._evaluator, self._verdicts = evaluator_for(definition, config), []
         inputs = self._inputs(request["seed"])
         try:
@@ -131,39 +139,47 @@ class Referee:
         """Run one turn a seed. The turns to check are drawn only after each has ended."""
         taken = Batch(self._drivers[request["who"]], request["seconds"])
         seeds, idle = request["seeds"], request["idle"]
-        picks = self._picks(request["picks"]) if request["picks"] else 0
+        wanted, checked = request["picks"], 0
+        picks = self._picks(wanted) if request["is_judged"] else 0
         gc.collect()
         gc.disable()
         try:
             for left, seed in zip(range(len(seeds), 0, -1), seeds, strict=True):
-                inputs = self._inputs(seed)
+                with taken.spent.on(INPUTS):
+                    inputs = self._inputs(seed)
                 seen = taken.turn(inputs, self._workload.axes, idle, request["watched"])
                 counts = left <= len(seeds) - request["lead"]
                 is_checked = counts and random.SystemRandom().random() * left < picks
-                picks -= is_checked
+                picks, checked = picks - is_checked, checked + is_checked
                 taken.add(seen, is_checked)
-                if not request["is_judged"]:
-                    self._as_if_checked(inputs)
-                    continue
-                taken.problem = _problem(seen)
-                if (
-                    taken.problem
-                    or seen.findings
-                    or (is_checked and not self._passes(seen, inputs))
-                ):
-                    break
+                with taken.spent.on(CHECKS):
+                    if not request["is_judged"]:
+                        self._as_if_checked(inputs)
+                        continue
+                    taken.problem = _problem(seen)
+                    if (
+                        taken.problem
+                        or seen.findings
+                        or (is_checked and not self._passes(seen, inputs))
+                    ):
+                        break
+                if taken.spent.of(CHECKS) > self._checking_seconds:  # Slower than was expected.
+                    picks = min(picks, max(0, wanted - checked))
             taken.driver.rest()
         except (Late, Closed, Failed, Garbled) as error:
             return {**taken.said(), "outcome": _OUTCOMES[type(error)], "note": str(error)}
         finally:
             gc.enable()
-        clocks = _clocks() if self._call.device == "cuda" else {}
+        clocks = _clocks() if request["clocks"] and self._call.device == "cuda" else {}
         passed = all(verdict.passed for verdict in self._verdicts)
         return {**taken.said(), "outcome": "done", "passed": passed, "clocks": clocks}
 
+    @property
+    def _checking_seconds(self) -> float:
+        return _CHECKING_SECONDS.get(self._device, _CHECKING_ELSEWHERE)
+
     def _picks(self, wanted: int) -> int:
-        fitting = _CHECKING_SECONDS / max(self._check_seconds, 1e-4)
-        return max(wanted, int(fitting))
+        return max(wanted, int(self._checking_seconds / max(self._check_seconds, 1e-4)))
 
     def _passes(self, seen: TurnRecord, inputs: Mapping[str, Any]) -> bool:
         start = time.perf_counter()
@@ -172,8 +188,10 @@ class Referee:
         return self._verdicts[-1].passed
 
     def _as_if_checked(self, inputs: Mapping[str, Any]) -> None:
-        """Fill the caches like a check, so that unchecked turns take the same time."""
-        if self._check_seconds < _CHEAP_SECONDS:
+        """Fill a CPU's caches like a check, so that unchecked turns take the same time. A GPU's are
+        emptied before each turn.
+        """
+        if self._device == "cpu" and self._check_seconds < _CHEAP_SECONDS:
             self._call.expected(inputs)
 
     def _finish(self, _request: dict[str, Any]) -> dict[str, Any]:
@@ -197,7 +215,9 @@ class Referee:
 
     def _inputs(self, seed: int) -> dict[str, Any]:
         call = self._call
-        return make_inputs(call.definition, self._workload, self._root, seed, call.device)
+        return make_inputs(
+            call.definition, self._workload, self._root, seed, call.device, self._kept
+        )
 
     def _is_fresh(self) -> bool:
         """Tell whether two calls get different inputs."""
@@ -214,6 +234,7 @@ class Batch:
         self.problem: tuple[str, str] | None = None
         self._seconds, self._spent = seconds, 0.0
         self._turns: list[dict[str, Any]] = []
+        self.spent = Spent()
 
     def turn(
         self, inputs: Mapping[str, Any], axes: Mapping[str, int], idle: str, watched: bool
@@ -221,7 +242,7 @@ class Batch:
         start = time.perf_counter()
         deadline = start + self._seconds - self._spent
         try:
-            return self.driver.turn(inputs, axes, deadline, idle, watched)
+            return self.driver.turn(inputs, axes, deadline, self.spent, idle, watched)
         finally:
             self._spent += time.perf_counter() - start
 
@@ -236,7 +257,13 @@ class Batch:
         )
 
     def said(self) -> dict[str, Any]:
-        return {"turns": self._turns, "spent": self._spent, "problem": self.problem}
+        parts = self.spent.seconds()
+        return {
+            "turns": self._turns,
+            "spent": self._spent,
+            "parts": parts,
+            "problem": self.problem,
+        }
 
 
 def _problem(seen: TurnRecord) -> tuple[str, str] | None:
@@ -253,14 +280,8 @@ def _problem(seen: TurnRecord) -> tuple[str, str] | None:
 
 
 def _clocks() -> dict[str, Any]:
-    state = gpu_state()
-    if state is None:
-        return {}
-    return {
-        "sm_mhz": state.sm_mhz,
-        "max_sm_mhz": state.max_sm_mhz,
-        "throttled": [*state.throttled],
-    }
+    clocks = gpu_clocks()
+    return asdict(clocks) if clocks else {}
 
 
 def _environment(device: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from fictl.judge.exchange.wire import Garbled, Wire
 from fictl.judge.inside.output_reader import OutputReader
 from fictl.judge.inside.turn import same
 from fictl.judge.process.scheduled import waited_here
+from fictl.judge.spent import CALLS, LENDING, LOOKING, Spent
 from fictl.timing.rotation import COLD
 from fictl.trace import Definition
 
@@ -61,18 +62,21 @@ class TurnDriver:
         inputs: Mapping[str, Any],
         axes: Mapping[str, int],
         deadline: float,
+        spent: Spent,
         idle: str = "",
         watched: bool = True,
     ) -> TurnRecord:
         """Run one turn; `idle` names the style of an empty call. If not `watched`, waits for a CPU
         are not asked for.
         """
-        layout = ExchangeLayout.of(inputs, self._definition, axes)
-        lent, handle = memory.create(layout.size, self._device)
+        with spent.on(LENDING):
+            layout = ExchangeLayout.of(inputs, self._definition, axes)
+            lent, handle = memory.create(layout.size, self._device)
         try:
-            places = self._filled(layout, lent, inputs)
-            outputs = {name: places[name] for name in self._definition.outputs}
-            reading = OutputReader(outputs, self._device)
+            with spent.on(LENDING):
+                places = self._filled(layout, lent, inputs)
+                outputs = {name: places[name] for name in self._definition.outputs}
+                reading = OutputReader(outputs, self._device)
             token = secrets.token_hex(8)
             numbers = {name: value for name, value in inputs.items() if name not in places}
             message = {
@@ -82,19 +86,21 @@ class TurnDriver:
                 "numbers": numbers,
                 "idle": idle,
             }
-            span, waited = self._timed(message, handle, reading, deadline, watched)
+            with spent.on(CALLS):
+                span, waited = self._timed(message, handle, reading, deadline, watched)
         finally:
             os.close(handle)
-        told = self._hear("told", token, deadline)
-        taken, late = reading.taken()
-        changed = (
-            part.name
-            for part in layout.inputs
-            if part.name not in outputs and not same(places[part.name], inputs[part.name])
-        )
-        return TurnRecord(
-            span, waited, told.get("claim"), _found(told), taken, next(changed, ""), late
-        )
+        with spent.on(LOOKING):
+            told = self._hear("told", token, deadline)
+            taken, late = reading.taken()
+            changed = (
+                part.name
+                for part in layout.inputs
+                if part.name not in outputs and not same(places[part.name], inputs[part.name])
+            )
+            return TurnRecord(
+                span, waited, told.get("claim"), _found(told), taken, next(changed, ""), late
+            )
 
     def rest(self) -> None:
         """End the sequence of turns."""

@@ -5,16 +5,38 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from fictl.judge.inside.clock import wait
+from fictl.judge.inside.clock import clock, wait
+from fictl.judge.modes import TIMED
 
 # Whoever calls an op of fictl, or a solution in C++, loads these; forks cannot share them.
 _LOADED = ("fictl.jit.build", "fictl.jit.load", "fictl.runnable.builders.python")
 
 
 def warm(request: dict[str, Any]) -> dict[str, Any]:
-    """Load what is needed and, on a GPU, make the context."""
+    """Load what is needed and, on a GPU, make the context and load the kernels of every turn; for
+    `records` also what a solution is called and recorded with.
+    """
     for name in _LOADED:
         import_module(name)
     if request["device"] == "cuda":
-        wait()
+        _use_gpu()
+        if request["records"]:
+            import_module("tvm_ffi")
+            with clock("cuda", TIMED):  # It loads CUPTI, and records a kernel.
+                wait()
     return {}
+
+
+def _use_gpu() -> None:
+    """Do once what turns and checks do: the first launch of a kernel loads it."""
+    import torch
+
+    wait()
+    generator = torch.Generator(device="cuda").manual_seed(0)
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        drawn = torch.randn([64, 64], device="cuda", generator=generator).clamp_(-2, 2).to(dtype)
+        other = torch.empty_like(drawn).copy_(drawn)
+        drawn @ other
+        other.zero_()
+        torch.equal(drawn.view(torch.uint8), drawn.clone().view(torch.uint8))
+        bool(torch.isnan(drawn.float()).all())

@@ -42,6 +42,9 @@ _PREFIXES = (
     "TILELANG_",
     "COVERAGE_",
 )
+_CACHE = "cache"
+# What a process compiles for itself lies there, below the folder that it may write to.
+CACHES = (_CACHE, ".cache")
 
 
 def environment(
@@ -62,15 +65,15 @@ def _inside(folder: Path, device: str, gpu: int | None) -> dict[str, str]:
         **same_packages(),
         "HOME": str(folder / "home"),
         "TMPDIR": str(folder / "tmp"),
-        "XDG_CACHE_HOME": str(folder / "cache"),
-        settings.CACHE_PATH.name: str(folder / "cache" / "solutions"),
+        "XDG_CACHE_HOME": str(folder / _CACHE),
+        settings.CACHE_PATH.name: str(folder / _CACHE / "solutions"),
         "FIB_CACHE_PATH": "",
-        "TRITON_CACHE_DIR": str(folder / "cache" / "triton"),
-        "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache" / "inductor"),
+        "TRITON_CACHE_DIR": str(folder / _CACHE / "triton"),
+        "TORCHINDUCTOR_CACHE_DIR": str(folder / _CACHE / "inductor"),
         # A pool of compilers would be processes left running.
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
-        "TORCH_EXTENSIONS_DIR": str(folder / "cache" / "extensions"),
-        "CUDA_CACHE_PATH": str(folder / "cache" / "cuda"),
+        "TORCH_EXTENSIONS_DIR": str(folder / _CACHE / "extensions"),
+        "CUDA_CACHE_PATH": str(folder / _CACHE / "cuda"),
         "PYTHONDONTWRITEBYTECODE": "1",
         settings.WORKSPACE_BASE.name: str(folder),
         # Earlier builds are read from there, and never written.

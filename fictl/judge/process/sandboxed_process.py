@@ -91,6 +91,8 @@ class SandboxedProcess:
         """Send a request and return the token of its answer. `deadline` is on the
         monotonic clock.
         """
+        if self.desk.waits_for:  # It is being ended, and may be quicker than that.
+            raise NotBuilt(self.desk.waits_for)
         token = secrets.token_hex(8)
         self._hear()
         if self._heard:

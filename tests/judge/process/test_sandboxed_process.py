@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from fictl.judge.process.log import Log
+from fictl.judge.process.order_desk import NotBuilt
 from fictl.judge.process.sandboxed_process import Ended, Ends, Forged, Hung, SandboxedProcess
 
 Peer = tuple[SandboxedProcess, socket.socket, socket.socket, int]
@@ -132,3 +133,15 @@ def test_a_log_keeps_its_beginning_and_its_end() -> None:
     assert text.endswith("last")
     assert "bytes left out" in text
     assert log.take() == ""
+
+
+def test_one_that_waits_for_a_build_gets_no_other_request(peer: Peer) -> None:
+    """It is being ended: a quick one would otherwise be evaluated without its build."""
+    sandboxed, theirs, _, _ = peer
+    sandboxed.desk.waits_for = "a build"
+    with pytest.raises(NotBuilt) as missing:
+        sandboxed.ask({"op": "go"}, 5)
+    assert missing.value.key == "a build"
+    theirs.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        theirs.recv(1)

@@ -15,9 +15,11 @@ import pytest
 from fictl.child.family import descendants
 from fictl.judge import Judge
 from fictl.judge.inside.roles import REFERENCE, SOLUTION
+from fictl.judge.process import spares as module
 from fictl.judge.process.scratch import scratch_root
 from fictl.judge.process.spares import For, Spares
 from fictl.judge.reference import Reference
+from fictl.toolchain.smi import Smi
 
 from ..judge_runs import CONFIG, WORKLOAD, definition, said, solution
 
@@ -126,3 +128,98 @@ def test_they_end_with_their_owner(tmp_path: Path) -> None:
     while left := [pid for pid in pids if os.path.exists(f"/proc/{pid}/exe")]:
         assert time.monotonic() < deadline, left
         time.sleep(0.01)
+
+
+def gone(pid: int) -> bool:
+    return not os.path.exists(f"/proc/{pid}/exe")
+
+
+def test_what_was_retired_has_gone_with_its_folder_before_anything_is_timed(spares: Spares) -> None:
+    spares.refill()
+    spares.settle()
+    first = spares.take(SOLUTION)
+    assert first is not None
+    spares.retire(first.sandboxed, first.scratch)
+    spares.refill()
+    spares.settle()
+    assert not first.scratch.exists()
+    assert first.sandboxed.survey() is None
+    assert len(spares._spares) == 3
+
+
+def test_what_comes_to_closed_spares_ends_at_once(spares: Spares) -> None:
+    spares.refill()
+    late = spares.take(SOLUTION)
+    assert late is not None
+    spares.close()
+    assert late.scratch.exists()
+    spares.retire(late.sandboxed, late.scratch)
+    assert not late.scratch.exists()
+
+
+def test_a_judge_and_its_reference_leave_by_the_spares(spares: Spares) -> None:
+    before = folders()
+    spares.refill()
+    with Reference(definition(), "cpu", spares=spares) as reference:
+        config = replace(CONFIG, device="cpu")
+        with Judge(
+            definition(), solution(TELLS), config, reference=reference, spares=spares
+        ) as judge:
+            found = judge.evaluate(WORKLOAD)
+    assert found.status.value == "PASSED", said(found)
+    assert len(spares._leaving) == 3  # The solution's, the reference's, and what times that.
+    left = int(found.log.split()[1])
+    spares.depart()
+    assert not spares._leaving
+    assert gone(left) or "pidns" in found.fictl["sandbox"]  # type: ignore[index]
+    spares.close()
+    assert folders() == before
+
+
+@pytest.mark.parametrize(
+    ("sizes", "definitions"),
+    [(("143771",), 2), (("143771", "24564"), 1), (("24564",), 1), (("",), 1), ((), 1), (None, 1)],
+)
+def test_on_a_large_gpu_those_of_two_definitions_are_ready(
+    monkeypatch: pytest.MonkeyPatch, sizes: tuple[str, ...] | None, definitions: int
+) -> None:
+    smi = None if sizes is None else Smi(tuple({"memory.total": size} for size in sizes))
+    monkeypatch.setattr(module, "read_smi", lambda: smi)
+    made = Spares(For("cuda"))
+    assert sorted(made._wanted) == sorted((REFERENCE, SOLUTION, SOLUTION) * definitions)
+
+
+def test_some_may_start_before_the_others(spares: Spares) -> None:
+    spares.refill(1)
+    assert [spare.role for spare in spares._spares] == [REFERENCE, SOLUTION]
+    for but in (1, 2, 9):
+        spares.refill(but)
+        assert len(spares._spares) == 2
+    spares.refill()
+    assert [spare.role for spare in spares._spares] == [REFERENCE, SOLUTION, SOLUTION]
+
+
+COMPILES = """
+import os
+from pathlib import Path
+kept = Path(os.environ["TRITON_CACHE_DIR"])
+home = Path(os.environ["HOME"]) / "kept"
+print("found", kept.exists(), home.exists(), os.getcwd())
+kept.mkdir(parents=True, exist_ok=True)
+home.write_text("x")
+def run(x, s):
+    return x * s
+"""
+
+
+def test_the_next_process_of_a_solution_is_a_ready_one_and_has_what_it_compiled(
+    spares: Spares,
+) -> None:
+    before = folders()
+    spares.refill()
+    with Judge(definition(), solution(COMPILES), QUICK, isolated=True, spares=spares) as judge:
+        logs = [judge.evaluate(WORKLOAD).log.split() for _ in range(2)]
+    assert [log[:3] for log in logs] == [["found", "False", "False"], ["found", "True", "False"]]
+    assert logs[0][3] != logs[1][3]
+    spares.close()
+    assert folders() == before
