@@ -26,7 +26,7 @@ _PURPOSE = "all_reduce"
 # What a buffer holds where there are no data, and what lies before the buffers: words.cuh and
 # channel.cuh of kernels/include/fictl/comm.
 _SENTINEL = 0x80000000
-_ANNOUNCEMENTS = (2 * 8 + 1) * 256 * 4
+_ANNOUNCEMENTS = 2 * 8 * 256 * 4
 _LAMPORT_BUFFERS, _FLAG_BUFFERS = 3, 2
 # By how much a slot of a sum in two hops may exceed its share: one and a half rows of up to 32 KiB.
 _SLACK = 48 << 10

@@ -2,11 +2,14 @@
 // another. Algorithm and traffic: row_exchange.cuh.
 //
 // Tiling: rows are as many vectors as a block holds. Few bytes are spread over many small blocks,
-// as what an SM sends is limited; many make blocks of 256 threads with up to four vectors each, of
-// which an SM has two: while one waits for its data to arrive, the link has those of the other.
+// as what an SM sends is limited; many make blocks of 256 threads with up to three vectors each, of
+// which an SM has two: while one waits for its data to arrive, the link has those of the other. The
+// fewest steps are taken that there can be, and rows are then as narrow as these steps allow: all
+// blocks have the same to send, where the widest rows would leave a part of them idle.
 #pragma once
 
 #include <fictl/comm/row_exchange.cuh>
+#include <fictl/device/reduce.cuh>
 
 namespace fictl::comm {
 
@@ -30,6 +33,7 @@ class FlatJob {
   static constexpr int kVecs = kVecsOfThread;
   static constexpr int kThreads = 256;
   static constexpr int kBlocksOfSm = 2;
+  static constexpr bool kLoadsAhead = true;
   static constexpr int N = kPieceBytes / sizeof(T);
 
   __device__ FlatJob(const Arguments& arguments, const RowsShape&) : arguments_(arguments) {}
@@ -76,24 +80,24 @@ class FlatJob {
   const Arguments& arguments_;
 };
 
-// Rows for a number of vectors, the threads of a block, and how many of a row's each has.
+// Rows for a number of vectors, the threads of a block, and how many of a row's each has at most.
 struct FlatTiling {
   RowsShape shape;
   unsigned threads;
   int vecs_each;
 
-  template <typename Job>
-  static FlatTiling of(int64_t vecs, const Peers& peers, const Exchange& exchange) {
-    constexpr int kFew = 64, kMany = 256;
-    const int most_each = exchange.two_shot ? kWideTwoShot : kWideOneShot;
-    const int64_t blocks = most_blocks<Job>(peers) * (exchange.two_shot ? peers.size : 1);
-    FlatTiling tiling;
-    tiling.threads = vecs <= blocks * kFew ? kFew : kMany;
-    tiling.vecs_each = vecs > blocks * kMany ? most_each : 1;
-    tiling.shape.row_vecs = static_cast<int>(tiling.threads) * tiling.vecs_each;
-    tiling.shape.rows = device::ceil_div(vecs, tiling.shape.row_vecs);
-    tiling.shape.vecs = vecs;
-    return tiling;
+  // `at_once`: rows of one step of all blocks. A thread has up to `most_each` vectors of a row.
+  FlatTiling(int64_t vecs, int64_t at_once, int most_each) {
+    constexpr int64_t kLeast = 64, kMost = 256;
+    const int64_t steps = device::ceil_div(vecs, at_once * kMost * most_each);
+    const int64_t row_vecs = device::ceil_div(vecs, at_once * steps);
+    vecs_each = static_cast<int>(device::ceil_div(row_vecs, kMost));
+    const int64_t warps = device::ceil_div(row_vecs, int64_t{vecs_each} * device::kWarpSize);
+    const int64_t fitting = warps * device::kWarpSize;
+    threads = static_cast<unsigned>(fitting < kLeast ? kLeast : fitting);
+    shape.row_vecs = static_cast<int>(threads) * vecs_each;
+    shape.rows = device::ceil_div(vecs, shape.row_vecs);
+    shape.vecs = vecs;
   }
 };
 
@@ -108,7 +112,8 @@ cudaError_t AllReduce(const T* input, T* output, int64_t elements, const Peers& 
   const FlatArguments<T> arguments{input, output, elements,
                                    device::vec_aligned(input) && device::vec_aligned(output)};
   const int64_t vecs = device::ceil_div(elements, Narrow::N);
-  const auto tiling = FlatTiling::of<Narrow>(vecs, peers, exchange);
+  const int64_t at_once = most_blocks<Narrow>(peers) * (exchange.two_shot ? peers.size : 1);
+  const FlatTiling tiling(vecs, at_once, exchange.two_shot ? kWideTwoShot : kWideOneShot);
   const RowsShape& shape = tiling.shape;
   device::LaunchConfig config;
   config.block = dim3(tiling.threads);
@@ -116,6 +121,10 @@ cudaError_t AllReduce(const T* input, T* output, int64_t elements, const Peers& 
   config.pdl = pdl;
   if (tiling.vecs_each == 1) {
     return LaunchAllReduce<Narrow, Narrow>(config, arguments, peers, sizes, shape, exchange, false);
+  }
+  if (tiling.vecs_each == 2) {
+    using Pair = FlatJob<T, 2>;
+    return LaunchAllReduce<Pair, Pair>(config, arguments, peers, sizes, shape, exchange, false);
   }
   return LaunchAllReduce<FlatJob<T, kWideOneShot>, FlatJob<T, kWideTwoShot>>(
       config, arguments, peers, sizes, shape, exchange, false);

@@ -42,6 +42,7 @@ class NormJob {
   static constexpr int kVecs = kVecsOfThread;
   static constexpr int kThreads = 512;
   static constexpr int kBlocksOfSm = 1;
+  static constexpr bool kLoadsAhead = false;
   static constexpr int N = kPieceBytes / sizeof(T);
 
   __device__ NormJob(const Arguments& arguments, const RowsShape& shape)

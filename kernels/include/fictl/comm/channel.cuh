@@ -9,8 +9,9 @@
 //             grows. A peer writes to a buffer again two calls later, as above. Nothing is cleared:
 //             for large messages the sentinel costs a write of every received byte.
 //
-// Counters live in each rank's own memory, and its last block advances them: a graph replays the
-// same launch any number of times. They are equal on all ranks, as all make the same calls.
+// Counters live in each rank's own memory, a copy for each block, and a call advances them for the
+// next one (for_each_copy()): a graph replays the same launch any number of times. They are equal
+// on all ranks, as all make the same calls.
 #pragma once
 
 #include <fictl/comm/peers.cuh>
@@ -26,22 +27,13 @@ constexpr int kFlagBuffers = 2;
 constexpr int kStages = 2;
 constexpr int64_t kPieceBytes = 16;
 
-// The words of Header::state that an all-reduce uses, from kFreeWords on.
-struct ChannelState {
-  uint32_t calls[2];  // by protocol, modulo its buffers
-  uint32_t used;      // pieces that the last call by Lamport's protocol has received
-  uint32_t blocks;    // that have ended, of the call that runs
-};
-static_assert(sizeof(ChannelState) <= (kStateWords - kFreeWords) * sizeof(uint32_t),
-              "it lies in the header");
-
-// Counters of steps, which only grow. They begin as the sentinel, as all data do.
+// Counters of steps, announced by the block of each peer, which only grow. They begin as the
+// sentinel, as all data do.
 //
 // Why a block has its own: what it has announced is then what it has done, however long other calls
 // had smaller grids. A count for all would pass those of idle blocks, and wrap around to them.
 struct Announcements {
-  uint32_t steps[kStages][kMostBlocks][kMostRanks];  // announced by the block of each peer
-  uint32_t done[kMostBlocks];                        // of this rank's block, in earlier calls
+  uint32_t steps[kStages][kMostBlocks][kMostRanks];
 };
 
 // Bytes of one buffer of each protocol: multiples of a piece.
@@ -69,15 +61,12 @@ class Channel {
 
   // Behind pdl_wait(): reads the counters that the call before has left.
   __device__ void open() {
-    const volatile ChannelState& state = this->state();
-    const uint32_t call = state.calls[static_cast<int>(protocol_)];
-    buffer_ = start_of(call);
-    const volatile uint32_t& done = announcements(peers_.rank).done[blockIdx.x];
-    announced_ = done;
-    used_ = state.used;
-    cleared_ = protocol_ == Protocol::kLamport
-                   ? start_of((call + kLamportBuffers - 1) % kLamportBuffers)
-                   : 0;
+    const uint4 words = peek(&peers_.own_header().channel[blockIdx.x]);
+    const ChannelCounters found = {words.x, words.y, words.z, words.w};
+    call_ = has_sentinels() ? found.lamport : found.flags;
+    used_ = found.used;
+    announced_ = kSentinel + found.announced;
+    buffer_ = start_of(call_);
   }
 
   // Where this rank's piece `at` goes at a peer, and where that of a peer comes.
@@ -88,13 +77,23 @@ class Channel {
     return slot(peers_.rank, peer, stage) + at;
   }
 
-  // The piece of a peer, once it is there.
-  __device__ uint4 take(int peer, int stage, int64_t at) const {
-    const uint4* from = here(peer, stage, at);
-    uint4 piece = peek(from);
-    if (!has_sentinels()) return piece;
-    for (Patience patience(peers_); !is_there(piece); piece = peek(from)) patience.spend(peer);
-    return piece;
+  // Waits until pieces are there that were loaded already. each(body) calls body(peer, piece, where
+  // it comes) for each of them. Why all together: loads of those that were late are in flight
+  // together, too.
+  template <typename Each>
+  __device__ void wait_for_pieces(Each each) const {
+    if (!has_sentinels()) return;
+    for (Patience patience(peers_);;) {
+      int late = -1;
+      each([&](int peer, const uint4& piece, const uint4*) {
+        if (late < 0 && !is_there(piece)) late = peer;
+      });
+      if (late < 0) return;
+      patience.spend(late);
+      each([](int, uint4& piece, const uint4* from) {
+        if (!is_there(piece)) piece = peek(from);
+      });
+    }
   }
 
   __device__ bool has_sentinels() const { return protocol_ == Protocol::kLamport; }
@@ -127,35 +126,33 @@ class Channel {
     if (!has_sentinels()) return;
     const int64_t thread = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const int64_t threads = int64_t{gridDim.x} * blockDim.x;
-    uint4* pieces = peers_.data<uint4>(peers_.rank, cleared_);
+    const uint32_t before = call_ == 0 ? kLamportBuffers - 1 : call_ - 1;
+    uint4* pieces = peers_.data<uint4>(peers_.rank, start_of(before));
     const uint4 empty = make_uint4(kSentinel, kSentinel, kSentinel, kSentinel);
     for (int64_t at = thread; at < used_; at += threads) push(pieces + at, empty);
   }
 
-  // Ends this block's part; the last block to come leaves the counters for the next call.
-  // `steps`: that the block has announced.
-  __device__ void close(int steps) const {
-    __syncthreads();
-    if (threadIdx.x != 0) return;
-    if (!has_sentinels()) announcements(peers_.rank).done[blockIdx.x] = announced_ + steps;
-    ChannelState& state = this->state();
-    __threadfence();
-    if (atomicAdd(&state.blocks, 1u) != gridDim.x - 1) return;
-    __threadfence();
-    state.blocks = 0;
-    if (has_sentinels()) {
-      state.calls[0] = (state.calls[0] + 1) % kLamportBuffers;
-      state.used = static_cast<uint32_t>(inbox_.pieces(peers_.size));
-    } else {
-      state.calls[1] = (state.calls[1] + 1) % kFlagBuffers;
-    }
+  // Writes the counters for the next call. Called once by all threads of the block, anywhere behind
+  // open(): best where it waits for peers anyway. `steps`: that a block announces in this call, at
+  // most, equal on all ranks. Numbers may be left out, as a wait is for "at least".
+  __device__ void count_call(int steps) const {
+    ChannelCounters* counters = peers_.own_header().channel;
+    const uint32_t buffers = has_sentinels() ? kLamportBuffers : kFlagBuffers;
+    const uint32_t next = call_ + 1 == buffers ? 0 : call_ + 1;
+    for_each_copy([&](int copy) {
+      if (has_sentinels()) {
+        counters[copy].lamport = next;
+        counters[copy].used = static_cast<uint32_t>(inbox_.pieces(peers_.size));
+      } else {
+        counters[copy].flags = next;
+        if (copy == static_cast<int>(blockIdx.x)) {
+          counters[copy].announced = announced_ - kSentinel + steps;
+        }
+      }
+    });
   }
 
  private:
-  __device__ ChannelState& state() const {
-    return *reinterpret_cast<ChannelState*>(peers_.own_header().state + kFreeWords);
-  }
-
   __device__ Announcements& announcements(int of) const { return *peers_.data<Announcements>(of); }
 
   __device__ int64_t start_of(uint32_t buffer) const {
@@ -176,7 +173,7 @@ class Channel {
   Inbox inbox_;
   Protocol protocol_;
   int64_t buffer_ = 0;
-  int64_t cleared_ = 0;
+  uint32_t call_ = 0;
   uint32_t announced_ = 0;
   uint32_t used_ = 0;
 };

@@ -22,16 +22,27 @@ constexpr int kMostBlocks = 256;  // of a kernel whose blocks wait for peers
 constexpr int kStateWords = 256;
 constexpr unsigned kAllRanks = ~0u;  // ranks as bits
 
-// Words of Header::state that have an owner; those of other protocols begin at kFreeWords.
-constexpr int kTurnWord = 0;     // turn.cuh: calls so far
-constexpr int kTicketWord = 1;   // turn.cuh: blocks of this call that are through
+// Words of Header::state that have an owner.
 constexpr int kRepliesWord = 2;  // moe_a2a.cuh: where the last combine's replies began, and ended
-constexpr int kFreeWords = 16;
 
+// What an all-reduce by channel.cuh finds of those before.
+struct alignas(16) ChannelCounters {
+  uint32_t lamport;  // calls by each protocol, modulo its buffers
+  uint32_t used;     // pieces that the last call by Lamport's protocol has received
+  uint32_t flags;
+  uint32_t
+      announced;  // steps that this block has announced: alone of them, not equal in all copies
+};
+
+// Counters of calls have a copy for each block. A block reads its own one, and writes those of
+// for_each_copy(): so all copies advance in every call, of whatever grid, and no block has to know
+// how far the others are.
 struct Header {
   uint32_t passed[kMostBlocks];            // barriers that this rank's block has passed
   uint32_t came[kMostBlocks][kMostRanks];  // barriers that the block of each peer has come to
-  uint32_t state[kStateWords];             // counters of protocols, this rank's own
+  uint32_t turns[kMostBlocks];             // turn.cuh: calls so far
+  ChannelCounters channel[kMostBlocks];
+  uint32_t state[kStateWords];  // of other protocols, this rank's own
 };
 
 constexpr int64_t kHeaderBytes = 16384;
@@ -81,6 +92,24 @@ __device__ inline int64_t now_ns() {
   int64_t now;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
   return now;
+}
+
+// Calls body(copy) for the copies of counters that are for this block to write: its own, and those
+// of blocks that the grid does not have. Called by all threads of the block once in each call, when
+// all of them have read their copy.
+//
+// Why no fence and no atomic: a copy is read by the block of its number alone, before a
+// __syncthreads(), and written behind that by one thread of the one block that it belongs to in
+// this grid. Other calls see what they left when the kernel has ended, also under programmatic
+// dependent launch, where griddepcontrol.wait waits for its end and for its writes.
+template <typename Body>
+__device__ void for_each_copy(Body body) {
+  __syncthreads();
+  const int step = static_cast<int>(gridDim.x * blockDim.x);
+  for (int copy = static_cast<int>(blockIdx.x + threadIdx.x * gridDim.x); copy < kMostBlocks;
+       copy += step) {
+    body(copy);
+  }
 }
 
 // Counters wrap around.

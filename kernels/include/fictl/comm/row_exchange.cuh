@@ -35,6 +35,7 @@ struct RowsShape {
   int64_t rows;
   int row_vecs;
   int64_t vecs;
+  int steps = 0;  // of the cluster that has most; set at the launch
 };
 
 // The vectors of a row that this thread has, and the rows of its cluster.
@@ -46,11 +47,18 @@ class RowPlace {
         first_(device::Cluster::rank() * blockDim.x + threadIdx.x),
         step_(device::Cluster::size() * blockDim.x) {}
 
-  __device__ int64_t cluster() const { return blockIdx.x / device::Cluster::size(); }
-  __device__ int64_t clusters() const { return gridDim.x / device::Cluster::size(); }
+  // The row, or the group of rows, of a step of this cluster.
+  __device__ int64_t of_step(int step) const {
+    return device::Cluster::index() + int64_t{step} * device::Cluster::count();
+  }
 
   // The place in its row of this thread's vector i.
   __device__ int in_row(int i) const { return first_ + i * step_; }
+
+  // Tells if this thread has a vector of the row: if any, then its first.
+  __device__ bool has_any(int64_t row) const {
+    return first_ < shape_.row_vecs && row * shape_.row_vecs + first_ < shape_.vecs;
+  }
 
   // Calls body(i, vector) for those of a row, vectors counted over all rows.
   template <typename Body>
@@ -62,23 +70,11 @@ class RowPlace {
     }
   }
 
-  // The number of steps of this cluster.
-  __device__ int steps(int64_t of) const {
-    return static_cast<int>((of - cluster() + clusters() - 1) / clusters());
-  }
-
  private:
   const RowsShape& shape_;
   int first_;
   int step_;
 };
-
-template <typename T>
-__device__ Piece<T> taken(const Channel& channel, int peer, int stage, int64_t at) {
-  Piece<T> piece;
-  piece.bits() = channel.take(peer, stage, at);
-  return piece;
-}
 
 template <typename T>
 __device__ Piece<T> own_piece(Piece<T> piece) {
@@ -99,24 +95,26 @@ __device__ void sum_ranks(const Channel& channel, const Peers& peers, const RowP
 #pragma unroll 1
   for (int first = 0; first < peers.size; first += kBatch) {
     Piece<T> pieces[kBatch][kVecs];
+    // Calls body(rank, piece, where it comes).
+    const auto each_piece = [&](auto body) {
 #pragma unroll
-    for (int j = 0; j < kBatch; ++j) {
-      const int rank = first + j;
-      if (rank >= peers.size || rank == peers.rank) continue;
-      place.each(
-          row, [&](int i, int64_t v) { pieces[j][i].bits() = peek(channel.here(rank, 0, at(v))); });
-    }
+      for (int j = 0; j < kBatch; ++j) {
+        const int rank = first + j;
+        if (rank >= peers.size || rank == peers.rank) continue;
+        place.each(row, [&](int i, int64_t v) {
+          body(rank, pieces[j][i].bits(), channel.here(rank, 0, at(v)));
+        });
+      }
+    };
+    each_piece([](int, uint4& piece, const uint4* from) { piece = peek(from); });
+    channel.wait_for_pieces(each_piece);
 #pragma unroll
     for (int j = 0; j < kBatch; ++j) {
       const int rank = first + j;
       if (rank >= peers.size) continue;
-      place.each(row, [&](int i, int64_t v) {
-        Piece<T> piece = rank == peers.rank ? own[i] : pieces[j][i];
-        if (rank != peers.rank && channel.has_sentinels() && !is_there(piece.bits())) {
-          piece = taken<T>(channel, rank, 0, at(v));
-        }
+      place.each(row, [&](int i, int64_t) {
         float x[N];
-        device::to_float(piece, x);
+        device::to_float(rank == peers.rank ? own[i] : pieces[j][i], x);
 #pragma unroll
         for (int k = 0; k < N; ++k) sums[i][k] += x[k];
       });
@@ -133,48 +131,64 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
   using T = typename Job::Element;
   constexpr int kVecs = Job::kVecs;
   using Row = Piece<T>[kVecs];
+  constexpr int kAhead = Job::kLoadsAhead ? 2 : 1;
   const RowPlace<kVecs> place(shape);
   Job job(arguments, shape);
   Channel channel(peers, sizes, Inbox{shape.vecs, 1}, protocol);
-  const int steps = place.steps(shape.rows);
-  const auto row_of = [&](int step) { return place.cluster() + step * place.clusters(); };
-  const auto push_row = [&](int step, Row& own) {
+  const auto row_of = [&](int step) { return place.of_step(step); };
+  const auto has = [&](int step) { return step >= 0 && row_of(step) < shape.rows; };
+  // Why apart from the pushes: all loads of a row are in flight before the first is waited for.
+  const auto load = [&](int step, Row& row) {
+    place.each(row_of(step), [&](int i, int64_t at) { row[i] = job.load(row_of(step), at); });
+  };
+  const auto push_row = [&](int step, Row& row) {
     place.each(row_of(step), [&](int i, int64_t at) {
-      own[i] = own_piece(job.load(row_of(step), at));
+      row[i] = own_piece(row[i]);
       for (int next = 1; next < peers.size; ++next) {
         const int peer = peers.rank + next - (peers.rank + next < peers.size ? 0 : peers.size);
-        push(channel.there(peer, 0, at), own[i].bits());
+        push(channel.there(peer, 0, at), row[i].bits());
       }
     });
   };
 
   device::pdl_wait();
   if (triggers_early) device::pdl_trigger();
-  channel.open();
-  Row own, next;
+  // The rows of a step, of the next one, and, where rows are loaded ahead, of that behind it.
+  Row own, next, after;
   // Why one loop: what a rank adds may be much code.
 #pragma unroll 1
-  for (int step = -1; step < steps; ++step) {
-    const bool pushes = step + 1 < steps;
+  for (int step = -kAhead; step < shape.steps; ++step) {
+    const bool pushes = has(step + 1);
+    if (kAhead == 1 && pushes) load(step + 1, next);
+    if (kAhead == 1 && step == -kAhead) channel.open();
     if (pushes) push_row(step + 1, next);
-    if (step < 0) {
+    if (kAhead == 2 && has(step + 2)) load(step + 2, after);
+    if (kAhead == 2 && step == -kAhead) channel.open();
+    if (step == -1) {
       if (pushes) channel.announce(0, 0);
       channel.clear();
-    } else {
+      channel.count_call(shape.steps);
+    } else if (has(step)) {
       job.expect(place, row_of(step));
       channel.await(0, step);
       sum_ranks<T>(channel, peers, place, row_of(step), [](int64_t at) { return at; }, own);
       // Why now: the announcement waits for the next row to arrive, which the link carries while
       // this one is summed.
       if (pushes) channel.announce(0, step + 1);
+      // Why not before, and not by threads that have received nothing: the same block of each peer
+      // runs now, and has no more to wait for than blocks that run. So the next kernel, which may
+      // start when all blocks have come here, takes no room that a block needs to begin, where
+      // ranks share a GPU.
+      if (!pushes && !triggers_early && place.has_any(row_of(step))) device::pdl_trigger();
       job.finish(place, row_of(step), own);
     }
 #pragma unroll
-    for (int i = 0; i < kVecs; ++i) own[i] = next[i];
+    for (int i = 0; i < kVecs; ++i) {
+      own[i] = next[i];
+      if (kAhead == 2) next[i] = after[i];
+    }
   }
   job.finish_call();
-  channel.close(steps);
-  if (!triggers_early) device::pdl_trigger();
 }
 
 // Groups of as many rows as there are ranks, one row the affair of each.
@@ -182,17 +196,16 @@ template <typename Job>
 __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
     TwoShotKernel(const __grid_constant__ typename Job::Arguments arguments,
                   const __grid_constant__ Peers peers, ChannelSizes sizes, RowsShape shape,
-                  Protocol protocol, bool triggers_early) {
+                  int64_t groups, Protocol protocol, bool triggers_early) {
   using T = typename Job::Element;
   constexpr int kVecs = Job::kVecs;
   using Row = Piece<T>[kVecs];
   constexpr int kScatter = 0, kGather = 1;
   const RowPlace<kVecs> place(shape);
   Job job(arguments, shape);
-  const int64_t groups = (shape.rows + peers.size - 1) / peers.size;
   Channel channel(peers, sizes, Inbox{groups * shape.row_vecs, kStages}, protocol);
-  const int steps = place.steps(groups);
-  const auto group_of = [&](int step) { return place.cluster() + step * place.clusters(); };
+  const auto group_of = [&](int step) { return place.of_step(step); };
+  const auto has = [&](int step) { return step >= 0 && group_of(step) < groups; };
   const auto row_of = [&](int step, int owner) { return group_of(step) * peers.size + owner; };
   // A vector's place among the rows of one owner.
   const auto in_slot = [&](int step, int owner, int64_t at) {
@@ -202,13 +215,14 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
     for (int next = 0; next < peers.size; ++next) {
       const int owner = peers.rank + next - (peers.rank + next < peers.size ? 0 : peers.size);
       const int64_t row = row_of(step, owner);
+      Row loaded;
+      place.each(row, [&](int i, int64_t at) { loaded[i] = job.load(row, at); });
       place.each(row, [&](int i, int64_t at) {
-        const Piece<T> piece = own_piece(job.load(row, at));
+        loaded[i] = own_piece(loaded[i]);
         if (next == 0) {
-          own[i] = piece;
+          own[i] = loaded[i];
         } else {
-          Piece<T> pushed = piece;
-          push(channel.there(owner, kScatter, in_slot(step, owner, at)), pushed.bits());
+          push(channel.there(owner, kScatter, in_slot(step, owner, at)), loaded[i].bits());
         }
       });
     }
@@ -231,10 +245,18 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
       const int64_t row = row_of(step, owner);
       Row sums;
       job.expect(place, row);
-      place.each(row, [&](int i, int64_t at) {
-        const int64_t slot = in_slot(step, owner, at);
-        sums[i] = owner == peers.rank ? own[i] : taken<T>(channel, owner, kGather, slot);
-      });
+      if (owner == peers.rank) {
+#pragma unroll
+        for (int i = 0; i < kVecs; ++i) sums[i] = own[i];
+      } else {
+        const auto each_piece = [&](auto body) {
+          place.each(row, [&](int i, int64_t at) {
+            body(owner, sums[i].bits(), channel.here(owner, kGather, in_slot(step, owner, at)));
+          });
+        };
+        each_piece([](int, uint4& piece, const uint4* from) { piece = peek(from); });
+        channel.wait_for_pieces(each_piece);
+      }
       job.finish(place, row, sums);
     }
   };
@@ -245,15 +267,18 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
   // Rows of two steps are under way beside the one whose sums are used.
   Row summed, own, next;
 #pragma unroll 1
-  for (int step = -2; step < steps; ++step) {
-    const bool scatters = step + 2 < steps;
-    const bool reduces = -1 <= step && step + 1 < steps;
+  for (int step = -2; step < shape.steps; ++step) {
+    const bool scatters = has(step + 2);
+    const bool reduces = has(step + 1);
     if (scatters) scatter(step + 2, next);
     if (reduces) reduce(step + 1, own);
     if (scatters) channel.announce(kScatter, step + 2);
     if (reduces) channel.announce(kGather, step + 1);
-    if (step == -2) channel.clear();
-    if (step >= 0) gather(step, summed);
+    if (step == -2) {
+      channel.clear();
+      channel.count_call(shape.steps);
+    }
+    if (has(step)) gather(step, summed);
 #pragma unroll
     for (int i = 0; i < kVecs; ++i) {
       summed[i] = own[i];
@@ -261,7 +286,6 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
     }
   }
   job.finish_call();
-  channel.close(steps);
   if (!triggers_early) device::pdl_trigger();
 }
 
@@ -290,8 +314,8 @@ inline int64_t received_pieces(const Exchange& exchange, const RowsShape& shape,
 template <typename OneShotJob, typename TwoShotJob>
 cudaError_t LaunchAllReduce(device::LaunchConfig config,
                             const typename OneShotJob::Arguments& arguments, const Peers& peers,
-                            const ChannelSizes& sizes, const RowsShape& shape,
-                            const Exchange& exchange, bool triggers_early) {
+                            const ChannelSizes& sizes, RowsShape shape, const Exchange& exchange,
+                            bool triggers_early) {
   if (received_pieces(exchange, shape, peers.size) * kPieceBytes > sizes.of(exchange.protocol)) {
     return cudaErrorInvalidValue;
   }
@@ -299,8 +323,9 @@ cudaError_t LaunchAllReduce(device::LaunchConfig config,
   const int64_t most = most_blocks<OneShotJob>(peers) / config.cluster.x;
   const int64_t clusters = wanted < most ? wanted : (most > 0 ? most : 1);
   config.grid = dim3(static_cast<unsigned>(clusters * config.cluster.x));
+  shape.steps = static_cast<int>(device::ceil_div(wanted, clusters));
   if (exchange.two_shot) {
-    return device::launch<TwoShotKernel<TwoShotJob>>(config, arguments, peers, sizes, shape,
+    return device::launch<TwoShotKernel<TwoShotJob>>(config, arguments, peers, sizes, shape, wanted,
                                                      exchange.protocol, triggers_early);
   }
   return device::launch<OneShotKernel<OneShotJob>>(config, arguments, peers, sizes, shape,

@@ -86,14 +86,17 @@ __device__ void in_stages(const Peers& peers, const StageShape& shape, Push push
     if (stage < shape.stages) {
       push(stage_words(shape, stage), half);
       arrive(peers, before + stage + 1);
+      // Why here: the counters of the next call are written while the first data are on their way.
+      if (stage == 0) {
+        set_passed(peers, before + shape.stages);
+        end_turn(peers);
+      }
     }
     if (stage > 0) {
       await(peers, before + stage);
       take(stage_words(shape, stage - 1), half);
     }
   }
-  set_passed(peers, before + shape.stages);
-  end_turn(peers);
 }
 
 // Launches a kernel of (peers, shape, arguments...) over `words` words. Its grid follows from

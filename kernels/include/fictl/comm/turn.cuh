@@ -12,19 +12,15 @@ namespace fictl::comm {
 
 // The half of this call, as an offset into the data of any rank; `bytes` is the room of a rank.
 __device__ inline int64_t turn_offset(const Peers& peers, int64_t bytes) {
-  const volatile uint32_t* turn = &peers.own_header().state[kTurnWord];
+  const volatile uint32_t* turn = &peers.own_header().turns[blockIdx.x];
   return (*turn & 1) * (bytes / 2);
 }
 
-// Every block calls it once, at its end: the last one ends the turn.
+// Counts this call. Every block calls it once, with all threads, anywhere behind its last
+// turn_offset(): best where it waits for peers anyway.
 __device__ inline void end_turn(const Peers& peers) {
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  uint32_t* state = peers.own_header().state;
-  __threadfence();
-  if (atomicAdd(&state[kTicketWord], 1u) + 1 < gridDim.x) return;
-  state[kTicketWord] = 0;
-  state[kTurnWord] += 1;
+  volatile uint32_t* turns = peers.own_header().turns;
+  for_each_copy([&](int copy) { turns[copy] = turns[copy] + 1; });
 }
 
 }  // namespace fictl::comm

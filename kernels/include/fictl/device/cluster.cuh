@@ -39,6 +39,27 @@ class Cluster {
 #endif
   }
 
+  // The place of this cluster in a grid of one dimension, and how many that has.
+  __device__ static int index() {
+#ifdef FICTL_HAS_CLUSTERS
+    uint32_t index;
+    asm("mov.u32 %0, %%clusterid.x;" : "=r"(index));
+    return static_cast<int>(index);
+#else
+    return static_cast<int>(blockIdx.x);
+#endif
+  }
+
+  __device__ static int count() {
+#ifdef FICTL_HAS_CLUSTERS
+    uint32_t count;
+    asm("mov.u32 %0, %%nclusterid.x;" : "=r"(count));
+    return static_cast<int>(count);
+#else
+    return static_cast<int>(gridDim.x);
+#endif
+  }
+
   // __syncthreads() for all threads of all blocks. Shared memory of another block may be touched
   // only between two of these: before the first it may not have started, after the last it may
   // have ended.
