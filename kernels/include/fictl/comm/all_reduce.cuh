@@ -22,7 +22,7 @@ struct FlatArguments {
   const T* input;
   T* output;
   int64_t elements;
-  bool aligned;
+  int whole;  // vectors that are loaded and stored as such: none where a pointer is not aligned
 };
 
 template <typename T, int kVecsOfThread>
@@ -34,6 +34,7 @@ class FlatJob {
   static constexpr int kThreads = 256;
   static constexpr int kBlocksOfSm = 2;
   static constexpr bool kLoadsAhead = true;
+  static constexpr bool kClusters = false;
   static constexpr int N = kPieceBytes / sizeof(T);
 
   __device__ FlatJob(const Arguments& arguments, const RowsShape&) : arguments_(arguments) {}
@@ -41,11 +42,11 @@ class FlatJob {
   __device__ void finish_call() const {}
 
   template <typename Place>
-  __device__ void expect(const Place&, int64_t) const {}
+  __device__ void expect(const Place&, int) const {}
 
   // Zeros beyond the end.
-  __device__ Piece<T> load(int64_t, int64_t at) const {
-    if (is_whole(at)) return device::load_l2<N>(arguments_.input + at * N);
+  __device__ Piece<T> load(int, int at) const {
+    if (at < arguments_.whole) return device::load_l2<N>(arguments_.input + int64_t{at} * N);
     Piece<T> piece;
     piece.bits() = make_uint4(0, 0, 0, 0);
     for_some(at, [&](int i, int64_t element) { piece[i] = arguments_.input[element]; });
@@ -53,10 +54,10 @@ class FlatJob {
   }
 
   template <typename Place>
-  __device__ void finish(const Place& place, int64_t row, const Piece<T> (&sums)[kVecs]) const {
-    place.each(row, [&](int i, int64_t at) {
-      if (is_whole(at)) {
-        device::store_l2(arguments_.output + at * N, sums[i]);
+  __device__ void finish(const Place& place, int row, const Piece<T> (&sums)[kVecs]) const {
+    place.each(row, [&](int i, int at) {
+      if (at < arguments_.whole) {
+        device::store_l2(arguments_.output + int64_t{at} * N, sums[i]);
       } else {
         for_some(at, [&](int j, int64_t element) { arguments_.output[element] = sums[i].data[j]; });
       }
@@ -64,16 +65,13 @@ class FlatJob {
   }
 
  private:
-  __device__ bool is_whole(int64_t at) const {
-    return arguments_.aligned && (at + 1) * N <= arguments_.elements;
-  }
-
   // Calls body(i, element) for the elements that a vector has.
   template <typename Body>
-  __device__ void for_some(int64_t at, Body body) const {
+  __device__ void for_some(int at, Body body) const {
 #pragma unroll
     for (int i = 0; i < N; ++i) {
-      if (at * N + i < arguments_.elements) body(i, at * N + i);
+      const int64_t element = int64_t{at} * N + i;
+      if (element < arguments_.elements) body(i, element);
     }
   }
 
@@ -96,8 +94,8 @@ struct FlatTiling {
     const int64_t fitting = warps * device::kWarpSize;
     threads = static_cast<unsigned>(fitting < kLeast ? kLeast : fitting);
     shape.row_vecs = static_cast<int>(threads) * vecs_each;
-    shape.rows = device::ceil_div(vecs, shape.row_vecs);
-    shape.vecs = vecs;
+    shape.rows = static_cast<int>(device::ceil_div(vecs, shape.row_vecs));
+    shape.vecs = static_cast<int>(vecs);
   }
 };
 
@@ -109,9 +107,11 @@ cudaError_t AllReduce(const T* input, T* output, int64_t elements, const Peers& 
                       cudaStream_t stream = nullptr, bool pdl = false) {
   if (elements == 0) return cudaSuccess;
   using Narrow = FlatJob<T, 1>;
-  const FlatArguments<T> arguments{input, output, elements,
-                                   device::vec_aligned(input) && device::vec_aligned(output)};
   const int64_t vecs = device::ceil_div(elements, Narrow::N);
+  if (vecs > kMostVecs) return cudaErrorInvalidValue;
+  const bool aligned = device::vec_aligned(input) && device::vec_aligned(output);
+  const FlatArguments<T> arguments{input, output, elements,
+                                   aligned ? static_cast<int>(elements / Narrow::N) : 0};
   const int64_t at_once = most_blocks<Narrow>(peers) * (exchange.two_shot ? peers.size : 1);
   const FlatTiling tiling(vecs, at_once, exchange.two_shot ? kWideTwoShot : kWideOneShot);
   const RowsShape& shape = tiling.shape;

@@ -34,99 +34,114 @@ struct NormArguments {
   RowQuantization quantization;
 };
 
-template <typename T, int kVecsOfThread>
+// kManyRows: a row a block, of which an SM has two.
+template <typename T, int kVecsOfThread, bool kManyRows = false>
 class NormJob {
  public:
   using Element = T;
   using Arguments = NormArguments<T>;
   static constexpr int kVecs = kVecsOfThread;
-  static constexpr int kThreads = 512;
-  static constexpr int kBlocksOfSm = 1;
+  static constexpr int kThreads = kManyRows ? 256 : 512;
+  static constexpr int kBlocksOfSm = kManyRows ? 2 : 1;
   static constexpr bool kLoadsAhead = false;
+  static constexpr bool kClusters = !kManyRows;
   static constexpr int N = kPieceBytes / sizeof(T);
+  using Reduce = RowReduce<kClusters>;
 
   __device__ NormJob(const Arguments& arguments, const RowsShape& shape)
       : arguments_(arguments), shape_(shape), reduce_(storage()) {
-    device::Cluster::sync();  // Why: a block writes to the others only when all have begun.
+    // Why: a block writes to the others only when all have begun.
+    if (kClusters) Reduce::Grid::sync();
   }
 
   __device__ void finish_call() const {
-    RowQuantizer<T>::pad(arguments_.quantization, shape_.rows);
+    RowQuantizer<T, Reduce>::pad(arguments_.quantization, shape_.rows);
   }
 
-  __device__ Piece<T> load(int64_t row, int64_t at) const {
-    return arguments_.contribution.load(row, at);
-  }
+  __device__ Piece<T> load(int row, int at) const { return arguments_.contribution.load(row, at); }
 
   template <typename Place>
-  __device__ void expect(const Place& place, int64_t row) {
-    place.each(row, [&](int i, int64_t at) {
-      residual_[i] = device::load_l2<N>(arguments_.residual_in + at * N);
-      gamma_[i] = device::load_l1<N>(arguments_.gamma + (at - row * shape_.row_vecs) * N);
+  __device__ void expect(const Place& place, int row) {
+    clear_row<T>(residual_);
+    place.each(row, [&](int i, int at) {
+      residual_[i] = device::load_l2<N>(arguments_.residual_in + int64_t{at} * N);
     });
+    if (!kManyRows) load_gamma(place, row);
   }
 
   template <typename Place>
-  __device__ void finish(const Place& place, int64_t row, Piece<T> (&sums)[kVecs]) {
-    float x[kVecs][N] = {};
-    float squares = 0.0f;
-    place.each(row, [&](int i, int64_t at) {
+  __device__ void finish(const Place& place, int row, Piece<T> (&sums)[kVecs]) {
+    float squares[kVecs] = {};
+    place.each(row, [&](int i, int at) {
       store(arguments_.sum_out, at, sums[i]);
-      add_residual(i, sums[i], x[i]);
+      squares[i] = add_residual(i, sums[i]);
       store(arguments_.residual_out, at, sums[i]);
-#pragma unroll
-      for (int j = 0; j < N; ++j) squares += x[i][j] * x[i][j];
     });
+    // Why not before the wait, where rows are many: of all but the first it is in L1.
+    if (kManyRows) load_gamma(place, row);
     const float mean = reduce_(device::Sum(), squares) * arguments_.inverse_hidden;
     const float factor = rsqrtf(mean + arguments_.eps);
     Piece<T> norms[kVecs];
     bool has[kVecs] = {};
-#pragma unroll
-    for (Piece<T>& norm : norms) norm.bits() = make_uint4(0, 0, 0, 0);
-    place.each(row, [&](int i, int64_t at) {
+    clear_row<T>(norms);
+    place.each(row, [&](int i, int at) {
       has[i] = true;
-      norms[i] = normalized(i, x[i], factor);
+      norms[i] = normalized(i, sums[i], factor);
       store(arguments_.norm_out, at, norms[i]);
     });
     if (arguments_.quantization.kind == Quantizes::kNothing) return;
-    const RowQuantizer<T> quantize(arguments_.quantization, reduce_);
+    const RowQuantizer<T, Reduce> quantize(arguments_.quantization, reduce_);
     quantize(
         row, shape_.row_vecs, norms, [&](int i) { return place.in_row(i); },
         [&](int i) { return has[i]; });
   }
 
  private:
-  __device__ static ClusterReduce::Storage& storage() {
-    __shared__ ClusterReduce::Storage storage;
+  __device__ static typename Reduce::Storage& storage() {
+    __shared__ typename Reduce::Storage storage;
     return storage;
   }
 
-  __device__ static void store(T* to, int64_t at, Piece<T> piece) {
-    if (to != nullptr) device::store_l2(to + at * N, piece);
+  template <typename Place>
+  __device__ void load_gamma(const Place& place, int row) {
+    clear_row<T>(gamma_);
+    place.each(row, [&](int i, int) {
+      gamma_[i] = device::load_l1<N>(arguments_.gamma + place.in_row(i) * N);
+    });
   }
 
-  // Makes a sum the residual, rounded; x has its values.
-  __device__ void add_residual(int i, Piece<T>& sum, float (&x)[N]) const {
-    float added[N];
+  __device__ static void store(T* to, int at, Piece<T> piece) {
+    if (to != nullptr) device::store_l2(to + int64_t{at} * N, piece);
+  }
+
+  // Makes a sum the residual, rounded; returns the sum of its squares.
+  __device__ float add_residual(int i, Piece<T>& sum) const {
+    float x[N], added[N];
     device::to_float(sum, x);
     device::to_float(residual_[i], added);
 #pragma unroll
     for (int j = 0; j < N; ++j) x[j] += added[j];
     sum = device::from_float<T>(x);
     device::to_float(sum, x);
+    float squares = 0.0f;
+#pragma unroll
+    for (int j = 0; j < N; ++j) squares = fmaf(x[j], x[j], squares);
+    device::keep_packed(sum);
+    return squares;
   }
 
-  __device__ Piece<T> normalized(int i, const float (&x)[N], float factor) const {
-    float gamma[N], y[N];
+  __device__ Piece<T> normalized(int i, const Piece<T>& residual, float factor) const {
+    float x[N], gamma[N];
+    device::to_float(residual, x);
     device::to_float(gamma_[i], gamma);
 #pragma unroll
-    for (int j = 0; j < N; ++j) y[j] = x[j] * factor * (gamma[j] + arguments_.weight_bias);
-    return device::from_float<T>(y);
+    for (int j = 0; j < N; ++j) x[j] = x[j] * factor * (gamma[j] + arguments_.weight_bias);
+    return device::from_float<T>(x);
   }
 
   const Arguments& arguments_;
   const RowsShape& shape_;
-  ClusterReduce reduce_;
+  Reduce reduce_;
   Piece<T> residual_[kVecs];
   Piece<T> gamma_[kVecs];
 };
@@ -135,22 +150,19 @@ class NormJob {
 struct NormTiling {
   static constexpr int kMostWarps = 32;
   static constexpr int kWide = 2;
+  static constexpr int kOfManyRows = 4;  // vectors a thread, of rows that have a block each
+  static constexpr int kWarpsOfManyRows = 8;
 
   int vecs_each;
   int warps;
   int blocks;
 
   // `rows` that are under way at once on a GPU with room for `most` blocks.
-  NormTiling(int64_t row_vecs, int64_t rows, int64_t most, int most_warps, bool has_clusters) {
+  NormTiling(int row_vecs, int rows, int most, int most_warps, bool has_clusters) {
     constexpr int kLeastWarps = 2;
     vecs_each =
         row_vecs <= (has_clusters ? kMostWarps : most_warps) * device::kWarpSize ? 1 : kWide;
-    int all = static_cast<int>(device::ceil_div(row_vecs, vecs_each * device::kWarpSize));
-    // Why rounded up: the two vectors of a thread are as far apart whatever the blocks.
-    if (has_clusters && vecs_each > 1) {
-      constexpr int kMost = device::kMostBlocksOfCluster;
-      all = (all + kMost - 1) / kMost * kMost;
-    }
+    const int all = static_cast<int>(device::ceil_div(row_vecs, vecs_each * device::kWarpSize));
     blocks = 1;
     const auto fits_more = [&] {
       return all >= 2 * blocks * kLeastWarps && rows * blocks * 2 <= most * 3 / 4;
@@ -163,6 +175,17 @@ struct NormTiling {
   }
 
   bool fits(int most_warps) const { return warps <= most_warps && warps * blocks <= kMostWarps; }
+
+  // Gives each row a block of few threads, if there are more rows than fit at once, and no row is
+  // too long.
+  bool take_many(int row_vecs, int rows, int most) {
+    constexpr int kVecsOfWarp = kOfManyRows * device::kWarpSize;
+    if (rows <= most / blocks || row_vecs > kWarpsOfManyRows * kVecsOfWarp) return false;
+    vecs_each = kOfManyRows;
+    warps = static_cast<int>(device::ceil_div(row_vecs, kVecsOfWarp));
+    blocks = 1;
+    return true;
+  }
 };
 
 // The longest rows: with clusters 32 warps of a thread's most vectors, else those of one block.
@@ -186,19 +209,27 @@ cudaError_t AllReduceNorm(const NormArguments<T>& arguments, const Peers& peers,
   using Narrow = NormJob<T, 1>;
   using Wide = NormJob<T, NormTiling::kWide>;
   constexpr int kMostWarps = Narrow::kThreads / device::kWarpSize;
-  const int64_t rows = arguments.contribution.rows;
-  if (rows == 0) return cudaSuccess;
+  const int64_t vecs = arguments.contribution.rows * arguments.contribution.hidden / Narrow::N;
+  if (vecs == 0) return cudaSuccess;
+  if (vecs > kMostVecs) return cudaErrorInvalidValue;
+  const int rows = static_cast<int>(arguments.contribution.rows);
   const int row_vecs = arguments.contribution.hidden / Narrow::N;
-  const RowsShape shape{rows, row_vecs, rows * row_vecs};
-  const int64_t at_once = exchange.two_shot ? device::ceil_div(rows, peers.size) : rows;
-  const NormTiling tiling(row_vecs, at_once, most_blocks<Narrow>(peers), kMostWarps,
-                          device::has_pdl<OneShotKernel<Narrow>>());
+  const RowsShape shape{rows, row_vecs, static_cast<int>(vecs)};
+  const int at_once =
+      exchange.two_shot ? static_cast<int>(device::ceil_div(rows, peers.size)) : rows;
+  const int most = most_blocks<Narrow>(peers);
+  NormTiling tiling(row_vecs, at_once, most, kMostWarps, device::has_pdl<OneShotKernel<Narrow>>());
   if (!tiling.fits(kMostWarps)) return cudaErrorInvalidConfiguration;
+  const bool many = !exchange.two_shot && tiling.take_many(row_vecs, rows, most);
   device::LaunchConfig config;
   config.block = dim3(tiling.warps * device::kWarpSize);
   config.cluster = dim3(tiling.blocks);
   config.stream = stream;
   config.pdl = pdl;
+  if (many) {
+    return LaunchAllReduce<NormJob<T, NormTiling::kOfManyRows, true>, Wide>(
+        config, arguments, peers, sizes, shape, exchange, triggers_early);
+  }
   if (tiling.vecs_each == 1) {
     return LaunchAllReduce<Narrow, Narrow>(config, arguments, peers, sizes, shape, exchange,
                                            triggers_early);

@@ -48,10 +48,12 @@ struct ChannelSizes {
 
 // Pieces that a rank receives: `slots` of them, one for each peer, twice if a sum comes back.
 struct Inbox {
-  int64_t slot_pieces;
+  int slot_pieces;
   int stages;
 
-  __host__ __device__ int64_t pieces(int ranks) const { return slot_pieces * (ranks - 1) * stages; }
+  __host__ __device__ int64_t pieces(int ranks) const {
+    return int64_t{slot_pieces} * (ranks - 1) * stages;
+  }
 };
 
 class Channel {
@@ -70,29 +72,20 @@ class Channel {
   }
 
   // Where this rank's piece `at` goes at a peer, and where that of a peer comes.
-  __device__ uint4* there(int peer, int stage, int64_t at) const {
+  __device__ uint4* there(int peer, int stage, int at) const {
     return slot(peer, peers_.rank, stage) + at;
   }
-  __device__ const uint4* here(int peer, int stage, int64_t at) const {
+  __device__ const uint4* here(int peer, int stage, int at) const {
     return slot(peers_.rank, peer, stage) + at;
   }
 
-  // Waits until pieces are there that were loaded already. each(body) calls body(peer, piece, where
-  // it comes) for each of them. Why all together: loads of those that were late are in flight
-  // together, too.
-  template <typename Each>
-  __device__ void wait_for_pieces(Each each) const {
-    if (!has_sentinels()) return;
-    for (Patience patience(peers_);;) {
-      int late = -1;
-      each([&](int peer, const uint4& piece, const uint4*) {
-        if (late < 0 && !is_there(piece)) late = peer;
-      });
-      if (late < 0) return;
-      patience.spend(late);
-      each([](int, uint4& piece, const uint4* from) {
-        if (!is_there(piece)) piece = peek(from);
-      });
+  // Pushes a piece to all peers, from the next rank on: each link has one writer at a time.
+  __device__ void push_to_all(int stage, int at, uint4 piece) const {
+    // Why not unrolled: addresses of eight ranks would be computed before the first store.
+#pragma unroll 1
+    for (int next = 1; next < peers_.size; ++next) {
+      const int peer = peers_.rank + next - (peers_.rank + next < peers_.size ? 0 : peers_.size);
+      push(there(peer, stage, at), piece);
     }
   }
 
@@ -164,8 +157,8 @@ class Channel {
   // The slot at rank `at` of what `from` pushes. No rank pushes to itself.
   __device__ uint4* slot(int at, int from, int stage) const {
     const int distance = from - at + (from < at ? peers_.size : 0);
-    const int64_t slots = int64_t{stage} * (peers_.size - 1) + distance - 1;
-    return peers_.data<uint4>(at, buffer_) + slots * inbox_.slot_pieces;
+    const int slots = stage * (peers_.size - 1) + distance - 1;
+    return peers_.data<uint4>(at, buffer_) + int64_t{slots} * inbox_.slot_pieces;
   }
 
   const Peers& peers_;

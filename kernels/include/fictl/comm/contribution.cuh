@@ -30,12 +30,13 @@ struct Contribution {
   const int32_t* places = nullptr;
   float factor = 1.0f;
 
-  __device__ Piece<T> load(int64_t row, int64_t at) const {
-    if (adds == Adds::kInput) return device::load_l2<N>(input + at * N);
-    const int64_t in_row = at * N - row * hidden;
+  __device__ Piece<T> load(int row, int at) const {
+    const int64_t first = int64_t{at} * N;
+    if (adds == Adds::kInput) return device::load_l2<N>(input + first);
+    const int64_t in_row = first - int64_t{row} * hidden;
     float sum[N] = {};
     for (int i = 0; i < count; ++i) {
-      const int64_t scale_at = adds == Adds::kReduced ? i * rows + row : row * count + i;
+      const int64_t scale_at = adds == Adds::kReduced ? i * rows + row : int64_t{row} * count + i;
       const int64_t from = adds == Adds::kReduced ? scale_at : places[scale_at];
       if (from < 0) continue;
       add(sum, device::load_l2<N>(experts + from * hidden + in_row), scale(scale_at));
@@ -44,7 +45,7 @@ struct Contribution {
 #pragma unroll
       for (int i = 0; i < N; ++i) sum[i] *= factor;
     }
-    if (input != nullptr) add(sum, device::load_l2<N>(input + at * N), 1.0f);
+    if (input != nullptr) add(sum, device::load_l2<N>(input + first), 1.0f);
     return device::from_float<T>(sum);
   }
 

@@ -106,6 +106,7 @@ template <typename Body>
 __device__ void for_each_copy(Body body) {
   __syncthreads();
   const int step = static_cast<int>(gridDim.x * blockDim.x);
+#pragma unroll 1
   for (int copy = static_cast<int>(blockIdx.x + threadIdx.x * gridDim.x); copy < kMostBlocks;
        copy += step) {
     body(copy);

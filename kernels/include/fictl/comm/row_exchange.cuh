@@ -22,7 +22,7 @@
 #pragma once
 
 #include <fictl/comm/channel.cuh>
-#include <fictl/device/cluster.cuh>
+#include <fictl/comm/cluster_reduce.cuh>
 #include <fictl/device/convert.cuh>
 
 namespace fictl::comm {
@@ -30,43 +30,48 @@ namespace fictl::comm {
 template <typename T>
 using Piece = device::Vec<T, kPieceBytes / sizeof(T)>;
 
-// Rows of vectors; the last ones may be absent.
+// Rows of vectors; the last ones may be absent. Vectors are counted in 32 bits: less to compute
+// before the first of them is on its way.
 struct RowsShape {
-  int64_t rows;
+  int rows;
   int row_vecs;
-  int64_t vecs;
+  int vecs;
   int steps = 0;  // of the cluster that has most; set at the launch
 };
 
+constexpr int64_t kMostVecs = 1 << 30;  // of an input: less than 32 bits, also behind its end
+
 // The vectors of a row that this thread has, and the rows of its cluster.
-template <int kVecs>
+template <int kVecs, bool kClusters>
 class RowPlace {
  public:
+  using Grid = RowGrid<kClusters>;
+
   __device__ explicit RowPlace(const RowsShape& shape)
       : shape_(shape),
-        first_(device::Cluster::rank() * blockDim.x + threadIdx.x),
-        step_(device::Cluster::size() * blockDim.x) {}
+        first_(Grid::rank() * blockDim.x + threadIdx.x),
+        step_(Grid::size() * blockDim.x) {}
 
   // The row, or the group of rows, of a step of this cluster.
-  __device__ int64_t of_step(int step) const {
-    return device::Cluster::index() + int64_t{step} * device::Cluster::count();
-  }
+  __device__ int of_step(int step) const { return Grid::index() + step * Grid::count(); }
 
   // The place in its row of this thread's vector i.
   __device__ int in_row(int i) const { return first_ + i * step_; }
 
-  // Tells if this thread has a vector of the row: if any, then its first.
-  __device__ bool has_any(int64_t row) const {
-    return first_ < shape_.row_vecs && row * shape_.row_vecs + first_ < shape_.vecs;
+  // Vectors are counted over all rows.
+  __device__ int vec(int row, int i) const { return row * shape_.row_vecs + in_row(i); }
+
+  // Tells if this thread's vector i of a row is there: if any is, then its first.
+  __device__ bool has(int row, int i) const {
+    return in_row(i) < shape_.row_vecs && vec(row, i) < shape_.vecs;
   }
 
-  // Calls body(i, vector) for those of a row, vectors counted over all rows.
+  // Calls body(i, vector) for those of a row that are there.
   template <typename Body>
-  __device__ void each(int64_t row, Body body) const {
+  __device__ void each(int row, Body body) const {
 #pragma unroll
     for (int i = 0; i < kVecs; ++i) {
-      const int64_t at = row * shape_.row_vecs + in_row(i);
-      if (in_row(i) < shape_.row_vecs && at < shape_.vecs) body(i, at);
+      if (has(row, i)) body(i, vec(row, i));
     }
   }
 
@@ -76,51 +81,95 @@ class RowPlace {
   int step_;
 };
 
+// Loads what ranks from `first` on have pushed of a row's vectors from `begin` on, once it is
+// there; zeros for those that do not come. at(v) is the place of vector v in a slot.
+template <int kRanks, int kVecs, typename Place, typename At>
+__device__ void receive(const Channel& channel, const Peers& peers, const Place& place, int row,
+                        int first, int begin, int stage, At at, uint4 (&pieces)[kRanks][kVecs]) {
+  const auto load = [&](int j, int i) {
+    pieces[j][i] = peek(channel.here(first + j, stage, at(place.vec(row, begin + i))));
+  };
+#pragma unroll
+  for (int j = 0; j < kRanks; ++j) {
+    const bool comes = first + j < peers.size && first + j != peers.rank;
+#pragma unroll
+    for (int i = 0; i < kVecs; ++i) {
+      pieces[j][i] = make_uint4(0, 0, 0, 0);
+      if (comes && place.has(row, begin + i)) load(j, i);
+    }
+  }
+  if (!channel.has_sentinels()) return;
+  // Why all together: loads of those that were late are in flight together, too.
+  for (Patience patience(peers);;) {
+    int late = -1;
+#pragma unroll
+    for (int j = kRanks - 1; j >= 0; --j) {
+#pragma unroll
+      for (int i = 0; i < kVecs; ++i) {
+        if (!is_there(pieces[j][i])) late = first + j;
+      }
+    }
+    if (late < 0) return;
+    patience.spend(late);
+#pragma unroll
+    for (int j = 0; j < kRanks; ++j) {
+#pragma unroll
+      for (int i = 0; i < kVecs; ++i) {
+        if (!is_there(pieces[j][i])) load(j, i);
+      }
+    }
+  }
+}
+
 template <typename T>
 __device__ Piece<T> own_piece(Piece<T> piece) {
   piece.bits() = without_negative_zeros<T>(piece.bits());
   return piece;
 }
 
-// Adds what came of a row's vectors from all ranks to this rank's own, in their order. `at(i, v)`
-// is the place of vector v in a slot.
-template <typename T, int kVecs, typename At>
-__device__ void sum_ranks(const Channel& channel, const Peers& peers, const RowPlace<kVecs>& place,
-                          int64_t row, At at, Piece<T> (&own)[kVecs]) {
+// Makes vectors zeros. Why also where the next lines load most of them: those that a thread does
+// not have would be kept in registers from row to row.
+template <typename T, int kVecs>
+__device__ void clear_row(Piece<T> (&row)[kVecs]) {
+#pragma unroll
+  for (int i = 0; i < kVecs; ++i) row[i].bits() = make_uint4(0, 0, 0, 0);
+}
+
+// Adds what came of a row's vectors from all ranks to this rank's own, in their order. `at(v)` is
+// the place of vector v in a slot.
+template <typename T, int kVecs, typename Place, typename At>
+__device__ void sum_ranks(const Channel& channel, const Peers& peers, const Place& place, int row,
+                          At at, Piece<T> (&own)[kVecs]) {
   constexpr int N = kPieceBytes / sizeof(T);
   // Why batches: as many loads as registers hold are in flight before the first is looked at. Of
-  // one vector these are the ranks', of several the vectors of a rank.
+  // one vector these are the ranks', of several up to three vectors of a rank.
   constexpr int kBatch = kVecs == 1 ? 4 : 1;
-  float sums[kVecs][N] = {};
+  constexpr int kGroup = kVecs > 3 ? 2 : kVecs;
+  static_assert(kVecs % kGroup == 0, "groups of vectors are full");
+#pragma unroll
+  for (int begin = 0; begin < kVecs; begin += kGroup) {
+    float sums[kGroup][N] = {};
 #pragma unroll 1
-  for (int first = 0; first < peers.size; first += kBatch) {
-    Piece<T> pieces[kBatch][kVecs];
-    // Calls body(rank, piece, where it comes).
-    const auto each_piece = [&](auto body) {
+    for (int first = 0; first < peers.size; first += kBatch) {
+      uint4 pieces[kBatch][kGroup];
+      receive(channel, peers, place, row, first, begin, 0, at, pieces);
 #pragma unroll
       for (int j = 0; j < kBatch; ++j) {
-        const int rank = first + j;
-        if (rank >= peers.size || rank == peers.rank) continue;
-        place.each(row, [&](int i, int64_t v) {
-          body(rank, pieces[j][i].bits(), channel.here(rank, 0, at(v)));
-        });
+        if (first + j >= peers.size) continue;
+#pragma unroll
+        for (int i = 0; i < kGroup; ++i) {
+          Piece<T> piece = own[begin + i];
+          if (first + j != peers.rank) piece.bits() = pieces[j][i];
+          float x[N];
+          device::to_float(piece, x);
+#pragma unroll
+          for (int k = 0; k < N; ++k) sums[i][k] += x[k];
+        }
       }
-    };
-    each_piece([](int, uint4& piece, const uint4* from) { piece = peek(from); });
-    channel.wait_for_pieces(each_piece);
-#pragma unroll
-    for (int j = 0; j < kBatch; ++j) {
-      const int rank = first + j;
-      if (rank >= peers.size) continue;
-      place.each(row, [&](int i, int64_t) {
-        float x[N];
-        device::to_float(rank == peers.rank ? own[i] : pieces[j][i], x);
-#pragma unroll
-        for (int k = 0; k < N; ++k) sums[i][k] += x[k];
-      });
     }
+#pragma unroll
+    for (int i = 0; i < kGroup; ++i) own[begin + i] = own_piece(device::from_float<T>(sums[i]));
   }
-  place.each(row, [&](int i, int64_t) { own[i] = own_piece(device::from_float<T>(sums[i])); });
 }
 
 template <typename Job>
@@ -132,22 +181,20 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
   constexpr int kVecs = Job::kVecs;
   using Row = Piece<T>[kVecs];
   constexpr int kAhead = Job::kLoadsAhead ? 2 : 1;
-  const RowPlace<kVecs> place(shape);
+  const RowPlace<kVecs, Job::kClusters> place(shape);
   Job job(arguments, shape);
   Channel channel(peers, sizes, Inbox{shape.vecs, 1}, protocol);
   const auto row_of = [&](int step) { return place.of_step(step); };
   const auto has = [&](int step) { return step >= 0 && row_of(step) < shape.rows; };
   // Why apart from the pushes: all loads of a row are in flight before the first is waited for.
   const auto load = [&](int step, Row& row) {
-    place.each(row_of(step), [&](int i, int64_t at) { row[i] = job.load(row_of(step), at); });
+    clear_row<T>(row);
+    place.each(row_of(step), [&](int i, int at) { row[i] = job.load(row_of(step), at); });
   };
   const auto push_row = [&](int step, Row& row) {
-    place.each(row_of(step), [&](int i, int64_t at) {
+    place.each(row_of(step), [&](int i, int at) {
       row[i] = own_piece(row[i]);
-      for (int next = 1; next < peers.size; ++next) {
-        const int peer = peers.rank + next - (peers.rank + next < peers.size ? 0 : peers.size);
-        push(channel.there(peer, 0, at), row[i].bits());
-      }
+      channel.push_to_all(0, at, row[i].bits());
     });
   };
 
@@ -171,7 +218,7 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
     } else if (has(step)) {
       job.expect(place, row_of(step));
       channel.await(0, step);
-      sum_ranks<T>(channel, peers, place, row_of(step), [](int64_t at) { return at; }, own);
+      sum_ranks<T>(channel, peers, place, row_of(step), [](int at) { return at; }, own);
       // Why now: the announcement waits for the next row to arrive, which the link carries while
       // this one is summed.
       if (pushes) channel.announce(0, step + 1);
@@ -179,7 +226,7 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
       // runs now, and has no more to wait for than blocks that run. So the next kernel, which may
       // start when all blocks have come here, takes no room that a block needs to begin, where
       // ranks share a GPU.
-      if (!pushes && !triggers_early && place.has_any(row_of(step))) device::pdl_trigger();
+      if (!pushes && !triggers_early && place.has(row_of(step), 0)) device::pdl_trigger();
       job.finish(place, row_of(step), own);
     }
 #pragma unroll
@@ -196,28 +243,29 @@ template <typename Job>
 __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
     TwoShotKernel(const __grid_constant__ typename Job::Arguments arguments,
                   const __grid_constant__ Peers peers, ChannelSizes sizes, RowsShape shape,
-                  int64_t groups, Protocol protocol, bool triggers_early) {
+                  int groups, Protocol protocol, bool triggers_early) {
   using T = typename Job::Element;
   constexpr int kVecs = Job::kVecs;
   using Row = Piece<T>[kVecs];
   constexpr int kScatter = 0, kGather = 1;
-  const RowPlace<kVecs> place(shape);
+  const RowPlace<kVecs, Job::kClusters> place(shape);
   Job job(arguments, shape);
   Channel channel(peers, sizes, Inbox{groups * shape.row_vecs, kStages}, protocol);
   const auto group_of = [&](int step) { return place.of_step(step); };
   const auto has = [&](int step) { return step >= 0 && group_of(step) < groups; };
   const auto row_of = [&](int step, int owner) { return group_of(step) * peers.size + owner; };
   // A vector's place among the rows of one owner.
-  const auto in_slot = [&](int step, int owner, int64_t at) {
+  const auto in_slot = [&](int step, int owner, int at) {
     return at + (group_of(step) - row_of(step, owner)) * shape.row_vecs;
   };
   const auto scatter = [&](int step, Row& own) {
     for (int next = 0; next < peers.size; ++next) {
       const int owner = peers.rank + next - (peers.rank + next < peers.size ? 0 : peers.size);
-      const int64_t row = row_of(step, owner);
+      const int row = row_of(step, owner);
       Row loaded;
-      place.each(row, [&](int i, int64_t at) { loaded[i] = job.load(row, at); });
-      place.each(row, [&](int i, int64_t at) {
+      clear_row<T>(loaded);
+      place.each(row, [&](int i, int at) { loaded[i] = job.load(row, at); });
+      place.each(row, [&](int i, int at) {
         loaded[i] = own_piece(loaded[i]);
         if (next == 0) {
           own[i] = loaded[i];
@@ -229,33 +277,25 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
   };
   const auto reduce = [&](int step, Row& own) {
     channel.await(kScatter, step);
-    const int64_t row = row_of(step, peers.rank);
-    const auto slot_of = [&](int64_t at) { return in_slot(step, peers.rank, at); };
+    const int row = row_of(step, peers.rank);
+    const auto slot_of = [&](int at) { return in_slot(step, peers.rank, at); };
     sum_ranks<T>(channel, peers, place, row, slot_of, own);
-    place.each(row, [&](int i, int64_t at) {
-      for (int next = 1; next < peers.size; ++next) {
-        const int peer = peers.rank + next - (peers.rank + next < peers.size ? 0 : peers.size);
-        push(channel.there(peer, kGather, slot_of(at)), own[i].bits());
-      }
-    });
+    place.each(row,
+               [&](int i, int at) { channel.push_to_all(kGather, slot_of(at), own[i].bits()); });
   };
   const auto gather = [&](int step, const Row& own) {
     channel.await(kGather, step);
     for (int owner = 0; owner < peers.size && row_of(step, owner) < shape.rows; ++owner) {
-      const int64_t row = row_of(step, owner);
+      const int row = row_of(step, owner);
       Row sums;
       job.expect(place, row);
-      if (owner == peers.rank) {
+      uint4 pieces[1][kVecs];
+      const auto slot_of = [&](int at) { return in_slot(step, owner, at); };
+      receive(channel, peers, place, row, owner, 0, kGather, slot_of, pieces);
 #pragma unroll
-        for (int i = 0; i < kVecs; ++i) sums[i] = own[i];
-      } else {
-        const auto each_piece = [&](auto body) {
-          place.each(row, [&](int i, int64_t at) {
-            body(owner, sums[i].bits(), channel.here(owner, kGather, in_slot(step, owner, at)));
-          });
-        };
-        each_piece([](int, uint4& piece, const uint4* from) { piece = peek(from); });
-        channel.wait_for_pieces(each_piece);
+      for (int i = 0; i < kVecs; ++i) {
+        sums[i] = own[i];
+        if (owner != peers.rank) sums[i].bits() = pieces[0][i];
       }
       job.finish(place, row, sums);
     }
@@ -297,15 +337,15 @@ struct Exchange {
 
 // Blocks that are resident at once on every rank.
 template <typename Job>
-int64_t most_blocks(const Peers& peers) {
-  const int64_t resident = int64_t{peers.most_blocks} * Job::kBlocksOfSm;
+int most_blocks(const Peers& peers) {
+  const int resident = peers.most_blocks * Job::kBlocksOfSm;
   return resident < kMostBlocks ? resident : kMostBlocks;
 }
 
 // The pieces that one rank receives, which its buffers have to hold.
 inline int64_t received_pieces(const Exchange& exchange, const RowsShape& shape, int ranks) {
   if (!exchange.two_shot) return Inbox{shape.vecs, 1}.pieces(ranks);
-  const int64_t groups = device::ceil_div(shape.rows, ranks);
+  const int groups = device::ceil_div(shape.rows, ranks);
   return Inbox{groups * shape.row_vecs, kStages}.pieces(ranks);
 }
 
@@ -319,11 +359,11 @@ cudaError_t LaunchAllReduce(device::LaunchConfig config,
   if (received_pieces(exchange, shape, peers.size) * kPieceBytes > sizes.of(exchange.protocol)) {
     return cudaErrorInvalidValue;
   }
-  const int64_t wanted = exchange.two_shot ? device::ceil_div(shape.rows, peers.size) : shape.rows;
-  const int64_t most = most_blocks<OneShotJob>(peers) / config.cluster.x;
-  const int64_t clusters = wanted < most ? wanted : (most > 0 ? most : 1);
-  config.grid = dim3(static_cast<unsigned>(clusters * config.cluster.x));
-  shape.steps = static_cast<int>(device::ceil_div(wanted, clusters));
+  const int wanted = exchange.two_shot ? device::ceil_div(shape.rows, peers.size) : shape.rows;
+  const int most = most_blocks<OneShotJob>(peers) / static_cast<int>(config.cluster.x);
+  const int clusters = wanted < most ? wanted : (most > 0 ? most : 1);
+  config.grid = dim3(clusters * config.cluster.x);
+  shape.steps = device::ceil_div(wanted, clusters);
   if (exchange.two_shot) {
     return device::launch<TwoShotKernel<TwoShotJob>>(config, arguments, peers, sizes, shape, wanted,
                                                      exchange.protocol, triggers_early);

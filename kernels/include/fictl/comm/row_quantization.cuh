@@ -34,12 +34,12 @@ struct RowQuantization {
 };
 
 // The quantization of vectors of type T, kVecs a thread.
-template <typename T>
+template <typename T, typename Reduce>
 class RowQuantizer {
  public:
   static constexpr int N = 16 / sizeof(T);
 
-  __device__ RowQuantizer(const RowQuantization& wanted, ClusterReduce& reduce)
+  __device__ RowQuantizer(const RowQuantization& wanted, Reduce& reduce)
       : wanted_(wanted), reduce_(reduce) {
     if (wanted_.scale != nullptr) scale_ = __ldca(wanted_.scale);
   }
@@ -49,25 +49,24 @@ class RowQuantizer {
   template <int kVecs, typename InRow, typename Has>
   __device__ void operator()(int64_t row, int row_vecs, const device::Vec<T, N> (&vecs)[kVecs],
                              InRow in_row, Has has) const {
-    float x[kVecs][N];
-#pragma unroll
-    for (int i = 0; i < kVecs; ++i) device::to_float(vecs[i], x[i]);
     float token_scale = 1.0f;
-    if (wanted_.kind == Quantizes::kToken) token_scale = scale_of_token(row, x);
+    if (wanted_.kind == Quantizes::kToken) token_scale = scale_of_token(row, vecs);
 #pragma unroll
     for (int i = 0; i < kVecs; ++i) {
       const int vec = in_row(i);
+      float x[N];
+      device::to_float(vecs[i], x);
       const int64_t at = row * row_vecs + vec;
       if (wanted_.kind == Quantizes::kTensor) {
-        store_fp8(x[i], 1.0f / scale_, at, has(i));
+        store_fp8(x, 1.0f / scale_, at, has(i));
       } else if (wanted_.kind == Quantizes::kToken) {
 #pragma unroll
-        for (int j = 0; j < N; ++j) x[i][j] /= token_scale;
-        store_fp8(x[i], 1.0f, at, has(i));
+        for (int j = 0; j < N; ++j) x[j] /= token_scale;
+        store_fp8(x, 1.0f, at, has(i));
       } else if (wanted_.kind == Quantizes::kGroups) {
-        groups(x[i], row, row_vecs, vec, at, has(i));
+        groups(x, row, row_vecs, vec, at, has(i));
       } else if constexpr (sizeof(T) == 2) {
-        fp4(x[i], row, row_vecs, vec, at, has(i));
+        fp4(x, row, row_vecs, vec, at, has(i));
       }
     }
   }
@@ -93,14 +92,18 @@ class RowQuantizer {
   }
 
   template <int kVecs>
-  __device__ float scale_of_token(int64_t row, const float (&x)[kVecs][N]) const {
+  __device__ float scale_of_token(int64_t row, const device::Vec<T, N> (&vecs)[kVecs]) const {
     float most = 0.0f;
 #pragma unroll
-    for (int i = 0; i < kVecs; ++i) most = device::Max()(most, largest(x[i]));
+    for (int i = 0; i < kVecs; ++i) {
+      float x[N];
+      device::to_float(vecs[i], x);
+      most = device::Max()(most, largest(x));
+    }
     most = reduce_(device::Max(), most);
     const float scale =
         device::Max()(most / RowQuantization::kMost, RowQuantization::kLeastOfToken);
-    if (threadIdx.x == 0 && device::Cluster::rank() == 0) {
+    if (threadIdx.x == 0 && Reduce::Grid::rank() == 0) {
       static_cast<float*>(wanted_.scales)[row] = scale;
     }
     return scale;
@@ -153,7 +156,7 @@ class RowQuantizer {
   }
 
   const RowQuantization& wanted_;
-  ClusterReduce& reduce_;
+  Reduce& reduce_;
   float scale_ = 1.0f;
 };
 
