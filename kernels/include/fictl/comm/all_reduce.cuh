@@ -45,21 +45,22 @@ class FlatJob {
   __device__ void expect(const Place&, int) const {}
 
   // Zeros beyond the end.
-  __device__ Piece<T> load(int, int at) const {
-    if (at < arguments_.whole) return device::load_l2<N>(arguments_.input + int64_t{at} * N);
+  __device__ uint4 load(int, int at) const {
+    if (at < arguments_.whole) return device::load_l2<N>(arguments_.input + int64_t{at} * N).bits();
     Piece<T> piece;
     piece.bits() = make_uint4(0, 0, 0, 0);
     for_some(at, [&](int i, int64_t element) { piece[i] = arguments_.input[element]; });
-    return piece;
+    return piece.bits();
   }
 
   template <typename Place>
-  __device__ void finish(const Place& place, int row, const Piece<T> (&sums)[kVecs]) const {
+  __device__ void finish(const Place& place, int row, const uint4 (&sums)[kVecs]) const {
     place.each(row, [&](int i, int at) {
+      const Piece<T> sum = piece_of<T>(sums[i]);
       if (at < arguments_.whole) {
-        device::store_l2(arguments_.output + int64_t{at} * N, sums[i]);
+        device::store_l2(arguments_.output + int64_t{at} * N, sum);
       } else {
-        for_some(at, [&](int j, int64_t element) { arguments_.output[element] = sums[i].data[j]; });
+        for_some(at, [&](int j, int64_t element) { arguments_.output[element] = sum.data[j]; });
       }
     });
   }

@@ -58,24 +58,24 @@ class NormJob {
     RowQuantizer<T, Reduce>::pad(arguments_.quantization, shape_.rows);
   }
 
-  __device__ Piece<T> load(int row, int at) const { return arguments_.contribution.load(row, at); }
+  __device__ uint4 load(int row, int at) const { return arguments_.contribution.load(row, at); }
 
   template <typename Place>
   __device__ void expect(const Place& place, int row) {
-    clear_row<T>(residual_);
+    clear_row(residual_);
     place.each(row, [&](int i, int at) {
-      residual_[i] = device::load_l2<N>(arguments_.residual_in + int64_t{at} * N);
+      residual_[i] = device::load_l2<N>(arguments_.residual_in + int64_t{at} * N).bits();
     });
     if (!kManyRows) load_gamma(place, row);
   }
 
   template <typename Place>
-  __device__ void finish(const Place& place, int row, Piece<T> (&sums)[kVecs]) {
+  __device__ void finish(const Place& place, int row, uint4 (&sums)[kVecs]) {
     float squares[kVecs] = {};
     place.each(row, [&](int i, int at) {
-      store(arguments_.sum_out, at, sums[i]);
+      store(arguments_.sum_out, at, piece_of<T>(sums[i]));
       squares[i] = add_residual(i, sums[i]);
-      store(arguments_.residual_out, at, sums[i]);
+      store(arguments_.residual_out, at, piece_of<T>(sums[i]));
     });
     // Why not before the wait, where rows are many: of all but the first it is in L1.
     if (kManyRows) load_gamma(place, row);
@@ -83,7 +83,8 @@ class NormJob {
     const float factor = rsqrtf(mean + arguments_.eps);
     Piece<T> norms[kVecs];
     bool has[kVecs] = {};
-    clear_row<T>(norms);
+#pragma unroll
+    for (Piece<T>& norm : norms) norm = piece_of<T>(make_uint4(0, 0, 0, 0));
     place.each(row, [&](int i, int at) {
       has[i] = true;
       norms[i] = normalized(i, sums[i], factor);
@@ -104,9 +105,9 @@ class NormJob {
 
   template <typename Place>
   __device__ void load_gamma(const Place& place, int row) {
-    clear_row<T>(gamma_);
+    clear_row(gamma_);
     place.each(row, [&](int i, int) {
-      gamma_[i] = device::load_l1<N>(arguments_.gamma + place.in_row(i) * N);
+      gamma_[i] = device::load_l1<N>(arguments_.gamma + place.in_row(i) * N).bits();
     });
   }
 
@@ -115,25 +116,26 @@ class NormJob {
   }
 
   // Makes a sum the residual, rounded; returns the sum of its squares.
-  __device__ float add_residual(int i, Piece<T>& sum) const {
+  __device__ float add_residual(int i, uint4& sum) const {
     float x[N], added[N];
-    device::to_float(sum, x);
-    device::to_float(residual_[i], added);
+    device::to_float(piece_of<T>(sum), x);
+    device::to_float(piece_of<T>(residual_[i]), added);
 #pragma unroll
     for (int j = 0; j < N; ++j) x[j] += added[j];
-    sum = device::from_float<T>(x);
-    device::to_float(sum, x);
+    Piece<T> residual = device::from_float<T>(x);
+    device::to_float(residual, x);
     float squares = 0.0f;
 #pragma unroll
     for (int j = 0; j < N; ++j) squares = fmaf(x[j], x[j], squares);
-    device::keep_packed(sum);
+    device::keep_packed(residual);
+    sum = residual.bits();
     return squares;
   }
 
-  __device__ Piece<T> normalized(int i, const Piece<T>& residual, float factor) const {
+  __device__ Piece<T> normalized(int i, uint4 residual, float factor) const {
     float x[N], gamma[N];
-    device::to_float(residual, x);
-    device::to_float(gamma_[i], gamma);
+    device::to_float(piece_of<T>(residual), x);
+    device::to_float(piece_of<T>(gamma_[i]), gamma);
 #pragma unroll
     for (int j = 0; j < N; ++j) x[j] = x[j] * factor * (gamma[j] + arguments_.weight_bias);
     return device::from_float<T>(x);
@@ -142,8 +144,8 @@ class NormJob {
   const Arguments& arguments_;
   const RowsShape& shape_;
   Reduce reduce_;
-  Piece<T> residual_[kVecs];
-  Piece<T> gamma_[kVecs];
+  uint4 residual_[kVecs];
+  uint4 gamma_[kVecs];
 };
 
 // Warps of a row, and the blocks that they are spread over: by sizes alone.

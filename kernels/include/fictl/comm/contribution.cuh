@@ -30,9 +30,9 @@ struct Contribution {
   const int32_t* places = nullptr;
   float factor = 1.0f;
 
-  __device__ Piece<T> load(int row, int at) const {
+  __device__ uint4 load(int row, int at) const {
     const int64_t first = int64_t{at} * N;
-    if (adds == Adds::kInput) return device::load_l2<N>(input + first);
+    if (adds == Adds::kInput) return device::load_l2<N>(input + first).bits();
     const int64_t in_row = first - int64_t{row} * hidden;
     float sum[N] = {};
     for (int i = 0; i < count; ++i) {
@@ -46,7 +46,7 @@ struct Contribution {
       for (int i = 0; i < N; ++i) sum[i] *= factor;
     }
     if (input != nullptr) add(sum, device::load_l2<N>(input + first), 1.0f);
-    return device::from_float<T>(sum);
+    return device::from_float<T>(sum).bits();
   }
 
  private:

@@ -122,24 +122,28 @@ __device__ void receive(const Channel& channel, const Peers& peers, const Place&
 }
 
 template <typename T>
-__device__ Piece<T> own_piece(Piece<T> piece) {
-  piece.bits() = without_negative_zeros<T>(piece.bits());
+__device__ Piece<T> piece_of(uint4 bits) {
+  Piece<T> piece;
+  piece.bits() = bits;
   return piece;
 }
 
 // Makes vectors zeros. Why also where the next lines load most of them: those that a thread does
 // not have would be kept in registers from row to row.
-template <typename T, int kVecs>
-__device__ void clear_row(Piece<T> (&row)[kVecs]) {
+//
+// Why rows are words of 32 bits: of 16-bit values the compiler merges those that are loaded with
+// those that are not, which waits for a load where the next one could begin.
+template <int kVecs>
+__device__ void clear_row(uint4 (&row)[kVecs]) {
 #pragma unroll
-  for (int i = 0; i < kVecs; ++i) row[i].bits() = make_uint4(0, 0, 0, 0);
+  for (int i = 0; i < kVecs; ++i) row[i] = make_uint4(0, 0, 0, 0);
 }
 
 // Adds what came of a row's vectors from all ranks to this rank's own, in their order. `at(v)` is
 // the place of vector v in a slot.
 template <typename T, int kVecs, typename Place, typename At>
 __device__ void sum_ranks(const Channel& channel, const Peers& peers, const Place& place, int row,
-                          At at, Piece<T> (&own)[kVecs]) {
+                          At at, uint4 (&own)[kVecs]) {
   constexpr int N = kPieceBytes / sizeof(T);
   // Why batches: as many loads as registers hold are in flight before the first is looked at. Of
   // one vector these are the ranks', of several up to three vectors of a rank.
@@ -158,17 +162,18 @@ __device__ void sum_ranks(const Channel& channel, const Peers& peers, const Plac
         if (first + j >= peers.size) continue;
 #pragma unroll
         for (int i = 0; i < kGroup; ++i) {
-          Piece<T> piece = own[begin + i];
-          if (first + j != peers.rank) piece.bits() = pieces[j][i];
+          const bool is_own = first + j == peers.rank;
           float x[N];
-          device::to_float(piece, x);
+          device::to_float(piece_of<T>(is_own ? own[begin + i] : pieces[j][i]), x);
 #pragma unroll
           for (int k = 0; k < N; ++k) sums[i][k] += x[k];
         }
       }
     }
 #pragma unroll
-    for (int i = 0; i < kGroup; ++i) own[begin + i] = own_piece(device::from_float<T>(sums[i]));
+    for (int i = 0; i < kGroup; ++i) {
+      own[begin + i] = without_negative_zeros<T>(device::from_float<T>(sums[i]).bits());
+    }
   }
 }
 
@@ -179,7 +184,7 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
                   Protocol protocol, bool triggers_early) {
   using T = typename Job::Element;
   constexpr int kVecs = Job::kVecs;
-  using Row = Piece<T>[kVecs];
+  using Row = uint4[kVecs];
   constexpr int kAhead = Job::kLoadsAhead ? 2 : 1;
   const RowPlace<kVecs, Job::kClusters> place(shape);
   Job job(arguments, shape);
@@ -188,13 +193,13 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
   const auto has = [&](int step) { return step >= 0 && row_of(step) < shape.rows; };
   // Why apart from the pushes: all loads of a row are in flight before the first is waited for.
   const auto load = [&](int step, Row& row) {
-    clear_row<T>(row);
+    clear_row(row);
     place.each(row_of(step), [&](int i, int at) { row[i] = job.load(row_of(step), at); });
   };
   const auto push_row = [&](int step, Row& row) {
     place.each(row_of(step), [&](int i, int at) {
-      row[i] = own_piece(row[i]);
-      channel.push_to_all(0, at, row[i].bits());
+      row[i] = without_negative_zeros<T>(row[i]);
+      channel.push_to_all(0, at, row[i]);
     });
   };
 
@@ -246,7 +251,7 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
                   int groups, Protocol protocol, bool triggers_early) {
   using T = typename Job::Element;
   constexpr int kVecs = Job::kVecs;
-  using Row = Piece<T>[kVecs];
+  using Row = uint4[kVecs];
   constexpr int kScatter = 0, kGather = 1;
   const RowPlace<kVecs, Job::kClusters> place(shape);
   Job job(arguments, shape);
@@ -263,14 +268,14 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
       const int owner = peers.rank + next - (peers.rank + next < peers.size ? 0 : peers.size);
       const int row = row_of(step, owner);
       Row loaded;
-      clear_row<T>(loaded);
+      clear_row(loaded);
       place.each(row, [&](int i, int at) { loaded[i] = job.load(row, at); });
       place.each(row, [&](int i, int at) {
-        loaded[i] = own_piece(loaded[i]);
+        loaded[i] = without_negative_zeros<T>(loaded[i]);
         if (next == 0) {
           own[i] = loaded[i];
         } else {
-          push(channel.there(owner, kScatter, in_slot(step, owner, at)), loaded[i].bits());
+          push(channel.there(owner, kScatter, in_slot(step, owner, at)), loaded[i]);
         }
       });
     }
@@ -280,8 +285,7 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
     const int row = row_of(step, peers.rank);
     const auto slot_of = [&](int at) { return in_slot(step, peers.rank, at); };
     sum_ranks<T>(channel, peers, place, row, slot_of, own);
-    place.each(row,
-               [&](int i, int at) { channel.push_to_all(kGather, slot_of(at), own[i].bits()); });
+    place.each(row, [&](int i, int at) { channel.push_to_all(kGather, slot_of(at), own[i]); });
   };
   const auto gather = [&](int step, const Row& own) {
     channel.await(kGather, step);
@@ -294,8 +298,7 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfSm)
       receive(channel, peers, place, row, owner, 0, kGather, slot_of, pieces);
 #pragma unroll
       for (int i = 0; i < kVecs; ++i) {
-        sums[i] = own[i];
-        if (owner != peers.rank) sums[i].bits() = pieces[0][i];
+        sums[i] = owner == peers.rank ? own[i] : pieces[0][i];
       }
       job.finish(place, row, sums);
     }
