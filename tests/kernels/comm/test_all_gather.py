@@ -36,6 +36,17 @@ def test_more_than_one_stage(world, device: str) -> None:
         assert torch.equal(out, torch.cat(inputs))
 
 
+def test_ten_calls_of_grids_that_grow_and_shrink(world, device: str) -> None:
+    """Blocks that a grid does not have find in the next one which half of the workspace is next."""
+    ranks = world(3, 1 << 19)
+    for turn in range(10):
+        for workspace in ranks.workspaces:
+            workspace.table[4] = (1, 16, 2, 64)[turn % 4]
+        inputs = [torch.randn((9000, 1, 3001)[turn % 3], device=device) for _ in range(3)]
+        for out in ranks.call(all_gather, inputs):
+            assert torch.equal(out, torch.cat(inputs)), turn
+
+
 def test_ranks_whose_tensors_are_aligned_otherwise(world, device: str) -> None:
     inputs = [torch.randn(65, device=device)[rank:][:64] for rank in range(2)]
     for out in world(2).call(all_gather, inputs):

@@ -45,6 +45,31 @@ def test_the_bits_of_a_rank_ordered_sum_whatever_the_calls(size: int, device: st
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("vecs", [64, 128, 512, 1024, 1536, 2048, 3072])
+def test_sizes_around_each_change_of_the_tiling(vecs: int, strategy: str, device: str) -> None:
+    """Of two blocks: threads of a block, vectors of a thread, and steps change behind these."""
+    ranks = Reducing(2, device, 1 << 17)
+    ranks.limit_blocks(1)
+    for n in (vecs * 8 - 3, vecs * 8, vecs * 8 + 1, vecs * 8 + 8 * 37):
+        inputs = _inputs(2, n, torch.bfloat16, device)
+        expected = rank_sum(inputs)
+        outs = ranks.call(all_reduce, inputs, strategy=strategy)
+        assert [same_bits(out, expected) for out in outs] == [True] * 2, n
+
+
+@pytest.mark.parametrize("strategies", [(one,) for one in STRATEGIES] + [STRATEGIES])
+def test_ten_calls_of_grids_that_grow_and_shrink(strategies: tuple[str, ...], device: str) -> None:
+    """Blocks that a grid does not have find in the next one how often the others were called."""
+    ranks = Reducing(3, device)
+    for turn in range(10):
+        ranks.limit_blocks((1, 16, 2, 64)[turn % 4])
+        inputs = _inputs(3, (6000, 9, 1500)[turn % 3], torch.float32, device)
+        expected = rank_sum(inputs)
+        outs = ranks.call(all_reduce, inputs, strategy=strategies[turn % len(strategies)])
+        assert [same_bits(out, expected) for out in outs] == [True] * 3, turn
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("seed", range(3))
 def test_any_order_of_ranks_and_blocks(
     strategy: str, seed: int, device: str, monkeypatch: pytest.MonkeyPatch

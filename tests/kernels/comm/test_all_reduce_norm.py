@@ -47,17 +47,43 @@ def _norms(
     return results[0]
 
 
-@pytest.mark.parametrize("hidden", [4352, 1156])
+@pytest.mark.parametrize("hidden", [4352, 4096, 4092, 1156, 132])
 def test_a_row_has_the_same_bits_however_many_blocks_share_it(hidden: int, device: str) -> None:
-    """Sizes whose warps are no multiple of the blocks; rows of many vectors have two a thread."""
+    """Sizes whose warps are no multiple of the blocks; rows of many vectors have two a thread, and
+    four where there are more rows than blocks.
+    """
     ranks = Reducing(2, device, 1 << 17)
     inputs = _rows(2, 3, hidden, dtype=torch.float32, device=device)
     residual, weight = _rows(2, 3, hidden, dtype=torch.float32, device=device)
     found = []
-    for blocks in (2, 16, 64):
+    for blocks in (1, 2, 16, 64):
         ranks.limit_blocks(blocks)
-        found.append(_norms(ranks, inputs, residual, weight[0], strategy="one-shot")[0])
+        for strategy in ("one-shot", "two-shot"):
+            found.append(_norms(ranks, inputs, residual, weight[0], strategy=strategy)[0])
     assert all(same_bits(found[0], out) for out in found[1:])
+
+
+@pytest.mark.parametrize("quantize", ["fp8-token", "fp8-group", "nvfp4"])
+def test_a_row_is_quantized_alike_however_many_blocks_share_it(quantize: str, device: str) -> None:
+    tokens, hidden = 5, 2048
+    case = Quantized(tokens, hidden, torch.bfloat16, device)
+    found = []
+    for blocks in (1, 64):
+        case.ranks.limit_blocks(blocks)
+        options: dict[str, Any] = {"quantize": quantize}
+        if quantize == "nvfp4":
+            options["quant_out"] = torch.empty(tokens, hidden // 2, dtype=torch.uint8)
+            options["scale_out"] = torch.zeros(tokens * hidden // 16, dtype=torch.uint8)
+            options |= {"scale": torch.tensor([3.0]), "layout": 2}
+        else:
+            options["quant_out"] = torch.empty(tokens, hidden, dtype=torch.float8_e4m3fn)
+            options["scale_out"] = torch.zeros(tokens, 1)
+        if quantize == "fp8-group":
+            options["scale_out"] = torch.zeros(4, 8, dtype=torch.int32).t()[:tokens]
+        options = {k: v.to(device) if torch.is_tensor(v) else v for k, v in options.items()}
+        case.call(**options)
+        found.append((options["quant_out"], options["scale_out"]))
+    assert all(same_bits(a, b) for a, b in zip(*found, strict=True))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -8,8 +8,11 @@
 //
 // Tiling: a thread has one vector of a row, two where rows have more than 1024. A row has up to 32
 // warps, of up to 8 blocks of a cluster where rows are few: what an SM sends is limited, and at
-// decode there is a row for each of few tokens. GPUs without clusters have a row a block. Sums over
-// a row are in one order, whatever the cluster.
+// decode there is a row for each of few tokens. GPUs without clusters have a row a block. Where
+// rows are more than fit at once, each has a block of up to 8 warps with four vectors a thread, two
+// blocks an SM: twice and more of the bytes are under way, and no cluster waits for its slowest
+// block. Sums over a row are in one order, whatever the tiling: how many rows there are does not
+// change one.
 //
 // Residual and weight are loaded before the wait for the peers.
 #pragma once

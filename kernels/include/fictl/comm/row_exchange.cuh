@@ -17,8 +17,9 @@
 //
 // Tiling: a row has a cluster of blocks, of whose threads each has kVecs vectors. A cluster walks
 // over rows, and pushes a row (two-shot: two) before it waits for an earlier one: the link carries
-// the next data while these are summed. The same block of every rank has the same rows, so blocks
-// wait for their like alone, and no barrier is for all.
+// the next data while these are summed. Where registers admit, the row behind that is loaded, too.
+// The same block of every rank has the same rows, so blocks wait for their like alone, and no
+// barrier is for all.
 #pragma once
 
 #include <fictl/comm/channel.cuh>
