@@ -58,8 +58,10 @@ def test_a_row_has_the_same_bits_however_many_blocks_share_it(hidden: int, devic
     found = []
     for blocks in (1, 2, 16, 64):
         ranks.limit_blocks(blocks)
-        for strategy in ("one-shot", "two-shot"):
-            found.append(_norms(ranks, inputs, residual, weight[0], strategy=strategy)[0])
+        found += [
+            _norms(ranks, inputs, residual, weight[0], strategy=strategy)[0]
+            for strategy in ("one-shot", "two-shot")
+        ]
     assert all(same_bits(found[0], out) for out in found[1:])
 
 
