@@ -33,6 +33,7 @@ struct PlannedCall {
   const View* blocks_k;  // scales of the blocks of a cache of four bits; stacked as k and v are
   const View* blocks_v;
   int64_t pages_apart;  // 0, or how far after those of keys the indices of values are
+  int64_t likely_keys;  // the most of a request, as the caller says: it only helps to choose
 };
 
 }  // namespace fictl

@@ -69,15 +69,19 @@ def _scattered(names: list[str]) -> list[str]:
     return [names[middle], *(name for pair in zip_longest(*parts) for name in pair if name)]
 
 
+def with_checkout() -> dict[str, str]:
+    """Return the environment of children: this checkout before what else they import."""
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path}
+
+
 def run(root: Path, chosen: list[str], device: str, limit: float, jobs: int) -> float:
     """Evaluate until the limit; return the seconds. What ended is in the dataset."""
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     argv = [sys.executable, "-m", "fictl", "dataset", "run", str(root), "--json"]
     argv += ["--definitions", ",".join(chosen), "--device", device, "--jobs", str(jobs)]
     start = time.monotonic()
-    env = {**os.environ, "PYTHONPATH": path}
     with tempfile.TemporaryFile() as out:
-        child = subprocess.Popen(argv, env=env, stdout=out)
+        child = subprocess.Popen(argv, env=with_checkout(), stdout=out)
         try:
             child.wait(limit)
         except subprocess.TimeoutExpired:
@@ -251,8 +255,7 @@ def main() -> int:
         root = Path(folder) / "dataset"
         if options.dataset is None:
             argv = [sys.executable, "-m", "fictl", "dataset", "export", "--out", str(root)]
-            env = {**os.environ, "PYTHONPATH": str(ROOT)}
-            subprocess.run(argv, check=True, stdout=subprocess.DEVNULL, env=env)
+            subprocess.run(argv, check=True, stdout=subprocess.DEVNULL, env=with_checkout())
         else:  # A copy without results; links out of a dataset are refused.
             for part in ("definitions", "solutions", "workloads", "blob"):
                 shutil.copytree(options.dataset / part, root / part)

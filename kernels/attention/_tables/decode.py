@@ -63,6 +63,10 @@ def zeroed_workspace(workspace: torch.Tensor, counters: torch.Tensor | None = No
     return Memory(None, numbers, _COUNTERS)
 
 
+# More than any table of pages has room for.
+_ANY_KEYS = 1 << 31
+
+
 # Why remembered: a step of an engine calls the same for every layer.
 @lru_cache(maxsize=256)
 def _built_for(
@@ -108,11 +112,13 @@ def attend(
     most_sms: int = 0,
     kv_cache_sf: PagedCache | None = None,
     shared_tables: bool = True,
+    likely_keys: int | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Compute (out, lse), both (tokens, heads, …). The second where it is asked for, or given.
 
     names: what the function that is called has other words for. o_scale: a factor of results of 16
         bits. shared_tables: whether a request has one row of pages, not one of keys and one of values.
+        likely_keys: of the longest request, as the caller says; a wrong number only costs time.
     """
     k, v = stacked_or_pair(op, kv_cache, hnd)
     dtype = result_dtype(op, "out_dtype", out_dtype, out, q.dtype)
@@ -161,5 +167,6 @@ def attend(
             most_sms,
             *blocks,
             apart,
+            likely_keys if isinstance(likely_keys, int) else _ANY_KEYS,
         )
     return out, lse

@@ -33,7 +33,7 @@ void attend_planned(std::string op, View out, tvm::ffi::Optional<View> lse, View
                     tvm::ffi::Optional<View> scale_k, tvm::ffi::Optional<View> scale_v,
                     double sm_scale, double v_scale, int64_t window_left, bool enable_pdl,
                     int64_t most_sms, tvm::ffi::Optional<View> blocks_k,
-                    tvm::ffi::Optional<View> blocks_v, int64_t pages_apart) {
+                    tvm::ffi::Optional<View> blocks_v, int64_t pages_apart, int64_t likely_keys) {
   const char* name = op.c_str();
   fictl::check_device(name, "query", q);
   const auto beside_q = [&](const char* argument, View x) {
@@ -124,6 +124,7 @@ void attend_planned(std::string op, View out, tvm::ffi::Optional<View> lse, View
       fictl::pointer(blocks_k),
       fictl::pointer(blocks_v),
       pages_apart,
+      likely_keys,
   };
   fictl::call(name, q, fictl::attention::attend_planned, arguments);
 }

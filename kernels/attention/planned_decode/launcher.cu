@@ -236,9 +236,9 @@ void attend_planned(const Launch& launch, PlannedCall call) {
   const Requests requests = requests_of(call, keys_of(call, page_size));
   const bool limited = call.most_sms > 0 && call.most_sms < launch.sm_count;
   if (!limited && requests.count <= kMostRequestsOfClusters) {
-    const ClusterShape shape = planned_clusters(problem, requests);
+    const ClusterShape shape = planned_clusters(problem, requests, call.likely_keys);
     const Problem<Wide> wide = problem_of<Wide>(launch, call, views);
-    const ClusterShape of_wide = planned_clusters(wide, requests);
+    const ClusterShape of_wide = planned_clusters(wide, requests, call.likely_keys);
     // Warps that have keys. Why those of wide blocks count less: there are more of them to merge.
     const float warps = static_cast<float>(shape.cluster) * DecodeShape<Config>::kWarps;
     const float of_wide_warps = 0.85f * of_wide.cluster * DecodeShape<Wide>::kWarps;

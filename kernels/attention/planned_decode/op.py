@@ -95,7 +95,8 @@ def trtllm_batch_decode_with_kv_cache(
         uses_shared_paged_kv_idx is False: pages of keys, then those of values.
     seq_lens: (requests,), int32 or uint32: keys of each request, those of its queries included. 0
         is a request without keys, whose result is 0.
-    max_seq_len: ignored: block_tables says how many keys there may be.
+    max_seq_len: of seq_lens, if it is known: it only helps to choose a kernel. block_tables says how
+        many keys there may be.
     bmm1_scale, bmm2_scale: factors of scores and of values, numbers or tensors of one fp32.
         bmm1_scale_log2, such a tensor, takes the place of the first: it is that times log2(e).
     window_left: keys before its own that a query sees; -1: all.
@@ -159,6 +160,7 @@ def trtllm_batch_decode_with_kv_cache(
         enable_pdl=enable_pdl,
         kv_cache_sf=kv_cache_sf,
         shared_tables=uses_shared_paged_kv_idx,
+        likely_keys=max_seq_len,
     )
     if return_lse:
         assert sums is not None
@@ -218,6 +220,7 @@ def xqa_batch_decode_with_kv_cache(
         sinks=one_tensor(name, "sinks", sinks),
         enable_pdl=enable_pdl,
         kv_cache_sf=kv_cache_sf,
+        likely_keys=max_seq_len,
     )[0]
 
 
@@ -337,7 +340,8 @@ def cudnn_batch_decode_with_kv_cache(
     block_tables: (requests, most_pages), int32.
     batch_offsets_q, batch_offsets_o, batch_offsets_k, batch_offsets_v: refused: queries lie behind
         one another, and keys in pages.
-    max_sequence_kv, is_cuda_graph_compatible: ignored.
+    max_sequence_kv: of actual_seq_lens_kv, if it is known: it only helps to choose a kernel.
+    is_cuda_graph_compatible: ignored.
     The others are trtllm_batch_decode_with_kv_cache's.
     """
     name = "cudnn_batch_decode_with_kv_cache"
@@ -369,6 +373,7 @@ def cudnn_batch_decode_with_kv_cache(
         return_lse=return_lse,
         sinks=sinks,
         enable_pdl=None,
+        likely_keys=max_sequence_kv,
     )
     if return_lse:
         assert sums is not None

@@ -46,8 +46,16 @@ struct Clustered {
   static constexpr int kStep = kOfWarps < 64 ? 64 : kOfWarps;
 };
 
-// Tells whether clusters of `blocks` do as well as work that is shared out: by lengths alone, so
-// that all blocks say the same. By a whole warp.
+// Tells whether a cluster of `blocks` for the longest of requests takes no longer than to share out
+// `all` keys to `slots` blocks.
+__host__ __device__ inline bool is_even_enough(float longest, float all, int blocks, int slots) {
+  const float of_slots = static_cast<float>(slots);
+  const float least = ShareOut::kShortest * of_slots;
+  const float even = all > least ? all : least;
+  return longest * of_slots <= static_cast<float>(blocks) * (even + kWorthOfCluster * of_slots);
+}
+
+// The same of a batch: by lengths alone, so that all blocks say the same. By a whole warp.
 __device__ inline bool suits_clusters(const ShareOut& whole, int blocks) {
   const int lane = static_cast<int>(threadIdx.x) % device::kWarpSize;
   const Requests& requests = whole.requests();
@@ -56,10 +64,8 @@ __device__ inline bool suits_clusters(const ShareOut& whole, int blocks) {
   // What all together are is counted in units that 32 lanes can add up.
   constexpr int kUnit = 64;
   const uint32_t units = device::warp_sum(static_cast<uint32_t>((length + kUnit - 1) / kUnit));
-  const float slots = static_cast<float>(whole.sharing().slots);
-  const float even = device::fast_divide(static_cast<float>(units) * kUnit, slots);
-  return static_cast<float>(longest) <=
-         static_cast<float>(blocks) * (fmaxf(even, ShareOut::kShortest) + kWorthOfCluster);
+  return is_even_enough(static_cast<float>(longest), static_cast<float>(units) * kUnit, blocks,
+                        whole.sharing().slots);
 }
 
 // Sums of all blocks of a cluster, which are merged by the block that they are the affair of.
@@ -143,9 +149,11 @@ struct ClusterShape {
   int blocks;
 };
 
-// `active(blocks)`: how many clusters of as many blocks run at once.
+// `likely`: keys of the longest request, as the caller says; where they are so many that work would
+// be shared out, there are no clusters, which leave SMs empty then. `active(blocks)`: how many
+// clusters of as many blocks run at once.
 template <typename Config, typename Active>
-ClusterShape cluster_shape(const Problem<Config>& problem, const Requests& requests,
+ClusterShape cluster_shape(const Problem<Config>& problem, const Requests& requests, int64_t likely,
                            Active active) {
   constexpr ClusterShape kNone{1, 0};
   if (!Clustered<Config>::kFits || requests.count > kMostRequestsOfClusters) return kNone;
@@ -164,7 +172,10 @@ ClusterShape cluster_shape(const Problem<Config>& problem, const Requests& reque
     while (unit % 2 == 0 && unit / 2 * problem.kv_heads % blocks == 0) unit /= 2;
     const int64_t all = clusters * blocks / problem.kv_heads / unit * unit;
     const int64_t needed = int64_t{requests.count} * blocks;
-    return {blocks, static_cast<int>(all > needed ? all : needed)};
+    const int of_head = static_cast<int>(all > needed ? all : needed);
+    const float longest = static_cast<float>(likely < keys ? likely : keys);
+    if (!is_even_enough(longest, longest * requests.count, blocks, of_head)) return kNone;
+    return {blocks, of_head};
   }
   return kNone;
 }

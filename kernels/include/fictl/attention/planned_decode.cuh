@@ -260,10 +260,11 @@ cudaError_t PlannedDecode(const Problem<Config>& problem, const DecodeBatch& bat
 
 // The shape of clusters that PlannedDecode() is to be called with.
 template <typename Config>
-ClusterShape planned_clusters(const Problem<Config>& problem, const Requests& requests) {
+ClusterShape planned_clusters(const Problem<Config>& problem, const Requests& requests,
+                              int64_t likely) {
   constexpr auto kernel = PlannedDecodeKernel<Config>;
   if (!device::has_pdl<kernel>()) return {1, 0};  // Code for sm_90 or newer has both.
-  return cluster_shape(problem, requests, [](int blocks) {
+  return cluster_shape(problem, requests, likely, [](int blocks) {
     return device::active_clusters<kernel>(planned_launch<Config>(blocks));
   });
 }
