@@ -57,9 +57,9 @@ class Crossovers(NamedTuple):
 
 _ORDER = (LAMPORT, ONE_SHOT, LAMPORT_TWO_SHOT, TWO_SHOT)
 _UNLIMITED = 1 << 62
-# By topology, and by the ranks from which a row holds. Two ranks of NVLink were measured on two H200:
-# up to 4 MiB Lamport's protocol was the fastest way at every size, above it flags in one hop. Rows of
-# more ranks are calculated from link bandwidth, latency and measurements of four H200 with kernels of
+# By topology, and by the ranks from which a row holds. Two ranks of NVLink were measured on two
+# H200: up to 4 MiB Lamport's protocol was the fastest way, above it flags in one hop. Rows of more
+# ranks are calculated from link bandwidth, latency and measurements of four H200 with kernels of
 # others: `fictl bench all_reduce --gpus N` with each strategy is what settles them.
 _TABLE: Mapping[str, Mapping[int, Crossovers]] = {
     "nvlink": {

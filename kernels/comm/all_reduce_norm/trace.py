@@ -93,8 +93,8 @@ _OUT = {
 _TOLERANCES = {"float32": (1e-5, 1e-5), "float16": (2e-3, 4e-3), "bfloat16": (1.6e-2, 3e-2)}
 # A rank's contribution is rounded before it is sent, and the sum of those of all ranks may be small
 # where they are large. Of eight experts and an input of values around 1 they reach 8 to 16, where
-# half a unit in the last place is 2^-5 of bfloat16 and 2^-8 of float16: twice that of two ranks, and
-# the norm divides by as much as the weights multiply by at most.
+# half a unit in the last place is 2^-5 of bfloat16 and 2^-8 of float16. Two ranks make twice that;
+# the norm divides by about as much as the largest weights multiply by.
 _TOLERANCES_OF_EXPERTS = {
     "float32": (1e-5, 1e-5),
     "float16": (2e-3, 9e-3),
