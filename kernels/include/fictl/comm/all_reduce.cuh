@@ -120,15 +120,21 @@ cudaError_t AllReduce(const T* input, T* output, int64_t elements, const Peers& 
   config.block = dim3(tiling.threads);
   config.stream = stream;
   config.pdl = pdl;
+  using Pair = FlatJob<T, 2>;
+  using Wide = FlatJob<T, kWideOneShot>;
+  static_assert(kWideTwoShot == 2, "two-shot kernels have no wider rows than pairs");
+  // Why: ranks may share a GPU, and call with one size while kernels for another one wait.
+  const cudaError_t status =
+      device::load_kernels<OneShotKernel<Narrow>, OneShotKernel<Pair>, OneShotKernel<Wide>,
+                           TwoShotKernel<Narrow>, TwoShotKernel<Pair>>();
+  if (status != cudaSuccess) return status;
   if (tiling.vecs_each == 1) {
     return LaunchAllReduce<Narrow, Narrow>(config, arguments, peers, sizes, shape, exchange, false);
   }
   if (tiling.vecs_each == 2) {
-    using Pair = FlatJob<T, 2>;
     return LaunchAllReduce<Pair, Pair>(config, arguments, peers, sizes, shape, exchange, false);
   }
-  return LaunchAllReduce<FlatJob<T, kWideOneShot>, FlatJob<T, kWideTwoShot>>(
-      config, arguments, peers, sizes, shape, exchange, false);
+  return LaunchAllReduce<Wide, Pair>(config, arguments, peers, sizes, shape, exchange, false);
 }
 
 }  // namespace fictl::comm

@@ -231,9 +231,15 @@ cudaError_t AllReduceNorm(const NormArguments<T>& arguments, const Peers& peers,
   config.cluster = dim3(tiling.blocks);
   config.stream = stream;
   config.pdl = pdl;
+  using Many = NormJob<T, NormTiling::kOfManyRows, true>;
+  // Why: ranks may share a GPU, and call with one size while kernels for another one wait.
+  const cudaError_t status =
+      device::load_kernels<OneShotKernel<Narrow>, OneShotKernel<Wide>, OneShotKernel<Many>,
+                           TwoShotKernel<Narrow>, TwoShotKernel<Wide>>();
+  if (status != cudaSuccess) return status;
   if (many) {
-    return LaunchAllReduce<NormJob<T, NormTiling::kOfManyRows, true>, Wide>(
-        config, arguments, peers, sizes, shape, exchange, triggers_early);
+    return LaunchAllReduce<Many, Wide>(config, arguments, peers, sizes, shape, exchange,
+                                       triggers_early);
   }
   if (tiling.vecs_each == 1) {
     return LaunchAllReduce<Narrow, Narrow>(config, arguments, peers, sizes, shape, exchange,

@@ -242,9 +242,20 @@ inline device::LaunchConfig moe_config(const Peers& peers, int wanted, cudaStrea
   return config;
 }
 
+template <typename T>
+constexpr int kElements = device::kVecBytes / sizeof(T);  // of a vector
+
 inline cudaError_t DispatchMoe(const Peers& peers, const MoeShape& shape,
                                const MoeDispatch& dispatch, cudaStream_t stream = nullptr,
                                bool pdl = false) {
+  // Why: ranks may share a GPU, and combine while a dispatch waits there.
+  const cudaError_t status =
+      device::load_kernels<MoeStageKernel<16>, MoeStageKernel<4>, MoeStageKernel<1>,
+                           MoeCombineKernel<__half, kElements<__half>>, MoeCombineKernel<__half, 1>,
+                           MoeCombineKernel<__nv_bfloat16, kElements<__nv_bfloat16>>,
+                           MoeCombineKernel<__nv_bfloat16, 1>,
+                           MoeCombineKernel<float, kElements<float>>, MoeCombineKernel<float, 1>>();
+  if (status != cudaSuccess) return status;
   return device::launch<MoeDispatchKernel>(moe_config(peers, shape.most, stream, pdl), peers, shape,
                                            dispatch);
 }
@@ -270,7 +281,7 @@ inline cudaError_t StageMoe(const Peers& peers, const MoeShape& shape, const voi
 template <typename T>
 cudaError_t CombineMoe(const Peers& peers, const MoeShape& shape, T* out, int64_t hidden,
                        int64_t replies, cudaStream_t stream = nullptr, bool pdl = false) {
-  constexpr int N = device::kVecBytes / sizeof(T);
+  constexpr int N = kElements<T>;
   const auto config = moe_config(peers, shape.most, stream, pdl);
   if (hidden % N == 0) {
     return device::launch<MoeCombineKernel<T, N>>(config, peers, shape, out, hidden, replies,

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <utility>
 
 namespace fictl::device {
@@ -97,6 +98,25 @@ struct LaunchCall {
   }
   LaunchCall(const LaunchCall&) = delete;
 };
+
+// Loads kernels on the current device, once. Otherwise each is loaded at its first launch, which
+// waits for all that run there: for ever, where one of them waits for what comes behind that
+// launch.
+template <auto... kernels>
+cudaError_t load_kernels() {
+  constexpr int kMostDevices = 64;
+  static std::atomic<bool> loaded[kMostDevices];
+  int device = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  if (status != cudaSuccess || device >= kMostDevices || loaded[device]) return status;
+  for (const void* kernel : {reinterpret_cast<const void*>(kernels)...}) {
+    cudaFuncAttributes attributes;
+    status = cudaFuncGetAttributes(&attributes, kernel);
+    if (status != cudaSuccess) return status;
+  }
+  loaded[device] = true;
+  return cudaSuccess;
+}
 
 template <auto kernel, typename... Args>
 cudaError_t launch(const LaunchConfig& config, Args&&... args) {
