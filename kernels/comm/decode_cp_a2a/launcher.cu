@@ -9,6 +9,9 @@ namespace {
 
 CpSlices slices_of(View values, View stats) {
   const int64_t bytes = values.dtype().bits / 8;
+  const auto start = reinterpret_cast<uintptr_t>(values.data<const char>());
+  const bool aligned = start % kCpWordBytes == 0 && values.stride(0) * bytes % kCpWordBytes == 0 &&
+                       values.stride(1) * bytes % kCpWordBytes == 0;
   return {values.data<const char>(),
           values.stride(0) * bytes,
           values.stride(1) * bytes,
@@ -17,7 +20,8 @@ CpSlices slices_of(View values, View stats) {
           stats.stride(1) * 4,
           static_cast<int>(stats.size(2)),
           values.size(0),
-          device::Divisor(static_cast<int>(values.size(2) * bytes / kCpWordBytes))};
+          device::Divisor(static_cast<int>(values.size(2) * bytes / kCpWordBytes)),
+          aligned};
 }
 
 }  // namespace

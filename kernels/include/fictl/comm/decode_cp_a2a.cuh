@@ -34,15 +34,16 @@ struct CpSlices {
   int stat_words;  // fp32 of a row and peer
   int64_t rows;
   device::Divisor words;  // of 16 bytes, of a row and peer
+  bool aligned;           // values and their strides, to words
 };
 
 using CpWord = device::Vec<uint8_t, kCpWordBytes>;
 
-__device__ inline CpWord cp_load(const char* from) {
-  return device::load_l2<kCpWordBytes>(reinterpret_cast<const uint8_t*>(from));
+__device__ inline CpWord cp_load(const char* from, bool aligned = true) {
+  return load_word<kCpWordBytes>(reinterpret_cast<const uint8_t*>(from), aligned);
 }
-__device__ inline void cp_store(char* to, CpWord word) {
-  device::store_l2(reinterpret_cast<uint8_t*>(to), word);
+__device__ inline void cp_store(char* to, CpWord word, bool aligned = true) {
+  store_word<kCpWordBytes>(reinterpret_cast<uint8_t*>(to), word, aligned);
 }
 
 // Where a rank's slices are in the memory of another, behind one another: values, then statistics.
@@ -70,7 +71,8 @@ __device__ inline void cp_push(const Peers& peers, const CpSlices& slices, Strid
         range,
         [&](int64_t i) {
           const auto [row, word] = slices.words.divide(static_cast<int>(i));
-          return cp_load(values + row * slices.value_row + word * kCpWordBytes);
+          const char* from = values + row * slices.value_row + word * kCpWordBytes;
+          return cp_load(from, slices.aligned);
         },
         [&](int64_t i, CpWord word) { cp_store(slot.values + i * kCpWordBytes, word); });
     for (int64_t i = range.begin; i < range.end; i += range.step) {
@@ -88,7 +90,8 @@ __device__ inline void cp_push(const Peers& peers, const CpSlices& slices, Strid
 // out: (rows, ranks, values), out_stats: (rows, ranks, statistics), contiguous.
 __global__ void __launch_bounds__(kStageThreads)
     CpAlltoallKernel(const __grid_constant__ Peers peers, StageShape shape,
-                     const __grid_constant__ CpSlices slices, char* out, float* out_stats) {
+                     const __grid_constant__ CpSlices slices, char* out, float* out_stats,
+                     bool out_aligned) {
   device::pdl_wait();
   const auto push = [&](Stride range, int64_t half) { cp_push(peers, slices, range, half); };
   const auto take = [&](Stride range, int64_t half) {
@@ -100,7 +103,7 @@ __global__ void __launch_bounds__(kStageThreads)
           range, [&](int64_t i) { return cp_load(slot.values + i * kCpWordBytes); },
           [&](int64_t i, CpWord value) {
             const auto [row, word] = slices.words.divide(static_cast<int>(i));
-            cp_store(out + (to(row) * words + word) * kCpWordBytes, value);
+            cp_store(out + (to(row) * words + word) * kCpWordBytes, value, out_aligned);
           });
       for (int64_t i = range.begin; i < range.end; i += range.step) {
         const auto [row, word] = slices.words.divide(static_cast<int>(i));
@@ -143,7 +146,8 @@ __device__ inline void cp_weights(const Peers& peers, const CpSlices& slices, in
 template <typename T>
 __global__ void __launch_bounds__(kStageThreads)
     CpReduceKernel(const __grid_constant__ Peers peers, StageShape shape,
-                   const __grid_constant__ CpSlices slices, T* out, float log2_factor) {
+                   const __grid_constant__ CpSlices slices, T* out, float log2_factor,
+                   bool out_aligned) {
   constexpr int N = kCpWordBytes / sizeof(T);
   device::pdl_wait();
   const auto push = [&](Stride range, int64_t half) { cp_push(peers, slices, range, half); };
@@ -162,7 +166,7 @@ __global__ void __launch_bounds__(kStageThreads)
                          values);
         for (int n = 0; n < N; ++n) sum[n] += weights[from] * values[n];
       }
-      device::store_l2(out + i * N, device::from_float<T, N>(sum));
+      store_word<N>(out + i * N, device::from_float<T, N>(sum), out_aligned);
     }
   };
   in_stages(peers, shape, push, take);
@@ -175,14 +179,14 @@ inline cudaError_t CpAlltoall(const Peers& peers, const CpSlices& slices, char* 
                               float* out_stats, int64_t room, cudaStream_t stream = nullptr,
                               bool pdl = false) {
   return launch_stages<CpAlltoallKernel>(peers, cp_words(slices), room, stream, pdl, slices, out,
-                                         out_stats);
+                                         out_stats, is_aligned<kCpWordBytes>(out));
 }
 
 template <typename T>
 cudaError_t CpReduce(const Peers& peers, const CpSlices& slices, T* out, float log2_factor,
                      int64_t room, cudaStream_t stream = nullptr, bool pdl = false) {
   return launch_stages<CpReduceKernel<T>>(peers, cp_words(slices), room, stream, pdl, slices, out,
-                                          log2_factor);
+                                          log2_factor, is_aligned<kCpWordBytes / sizeof(T)>(out));
 }
 
 }  // namespace fictl::comm
