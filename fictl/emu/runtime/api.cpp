@@ -268,7 +268,7 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
     if (launch->attrs[i].id != cudaLaunchAttributeClusterDimension) continue;
     const auto& shape = launch->attrs[i].val.clusterDim;
     const dim3& grid = launch->gridDim;
-    // As the driver does: of a grid that is no whole number of clusters it answers nothing.
+    // As the driver does: a grid that clusters do not divide has no answer.
     const bool divides = grid.x > 0 && grid.y > 0 && grid.z > 0 && grid.x % shape.x == 0 &&
                          grid.y % shape.y == 0 && grid.z % shape.z == 0;
     if (!divides) return set_last_error(cudaErrorInvalidClusterSize);

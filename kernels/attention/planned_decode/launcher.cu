@@ -209,8 +209,8 @@ Problem<C> problem_of(const Launch& launch, const PlannedCall& call, const Views
 
 // Shares out the work to `slots` blocks of each head of the keys, or to clusters of them.
 template <typename C>
-void attend(const Launch& launch, const PlannedCall& call, Problem<C> problem,
-            const Requests& requests, int slots, int cluster) {
+cudaError_t attend(const Launch& launch, const PlannedCall& call, Problem<C> problem,
+                   const Requests& requests, int slots, int cluster) {
   using Tile = DecodeShape<C>;
   DecodeBatch batch{};
   batch.requests = requests;
@@ -223,7 +223,31 @@ void attend(const Launch& launch, const PlannedCall& call, Problem<C> problem,
   if (cluster == 1) {
     batch.blocks = static_cast<int>(std::min<int64_t>(slots, most_items(problem, requests)));
   }
-  CUDA_CHECK(launch, PlannedDecode(problem, batch, launch.stream, launch.pdl && call.enable_pdl));
+  return PlannedDecode(problem, batch, launch.stream, launch.pdl && call.enable_pdl);
+}
+
+// Attends by clusters where few requests have enough of them: tells whether it did.
+bool attend_in_clusters(const Launch& launch, const PlannedCall& call, const Views& views,
+                        const Problem<Config>& problem, const Requests& requests) {
+  if (requests.count > kMostRequestsOfClusters) return false;
+  const ClusterShape shape = planned_clusters(problem, requests, call.likely_keys);
+  const Problem<Wide> wide = problem_of<Wide>(launch, call, views);
+  const ClusterShape of_wide = planned_clusters(wide, requests, call.likely_keys);
+  if (shape.cluster == 1 && of_wide.cluster == 1) return false;
+  // Warps that have keys. Why those of wide blocks count less: there are more of them to merge.
+  const float warps = static_cast<float>(shape.cluster) * DecodeShape<Config>::kWarps;
+  const float of_wide_warps = 0.85f * of_wide.cluster * DecodeShape<Wide>::kWarps;
+  const bool takes_wide = of_wide.cluster > 1 && (shape.cluster == 1 || of_wide_warps > warps);
+  const cudaError_t status =
+      takes_wide ? attend(launch, call, wide, requests, of_wide.blocks, of_wide.cluster)
+                 : attend(launch, call, problem, requests, shape.blocks, shape.cluster);
+  // A stream of a green context may have too few SMs of a GPC, of which nobody was asked.
+  if (status == cudaErrorInvalidClusterSize || status == cudaErrorLaunchOutOfResources) {
+    cudaGetLastError();
+    return false;
+  }
+  CUDA_CHECK(launch, status);
+  return true;
 }
 
 }  // namespace
@@ -235,24 +259,11 @@ void attend_planned(const Launch& launch, PlannedCall call) {
   check_counts(launch, call, page_size);
   const Requests requests = requests_of(call, keys_of(call, page_size));
   const bool limited = call.most_sms > 0 && call.most_sms < launch.sm_count;
-  if (!limited && requests.count <= kMostRequestsOfClusters) {
-    const ClusterShape shape = planned_clusters(problem, requests, call.likely_keys);
-    const Problem<Wide> wide = problem_of<Wide>(launch, call, views);
-    const ClusterShape of_wide = planned_clusters(wide, requests, call.likely_keys);
-    // Warps that have keys. Why those of wide blocks count less: there are more of them to merge.
-    const float warps = static_cast<float>(shape.cluster) * DecodeShape<Config>::kWarps;
-    const float of_wide_warps = 0.85f * of_wide.cluster * DecodeShape<Wide>::kWarps;
-    if (of_wide.cluster > 1 && of_wide_warps > warps) {
-      return attend(launch, call, wide, requests, of_wide.blocks, of_wide.cluster);
-    }
-    if (shape.cluster > 1) {
-      return attend(launch, call, problem, requests, shape.blocks, shape.cluster);
-    }
-  }
+  if (!limited && attend_in_clusters(launch, call, views, problem, requests)) return;
   using Tile = DecodeShape<Config>;
   const int sms = limited ? static_cast<int>(call.most_sms) : launch.sm_count;
   const int slots = std::max(sms * Tile::kBlocks / (Tile::kParts * problem.kv_heads), 1);
-  attend(launch, call, problem, requests, slots, 1);
+  CUDA_CHECK(launch, attend(launch, call, problem, requests, slots, 1));
 }
 
 }  // namespace fictl::attention
