@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-_TESTS = ("tests/conftest.py", "tests/servers", "tests/kernels")
+_TESTS = ("tests/conftest.py", "tests/cudart.py", "tests/servers", "tests/kernels")
 _COPIED = ("fictl", "kernels", "templates", *_TESTS, "pyproject.toml")
 _FILES = (
     "kernels/elementwise/{}/launcher.cu",

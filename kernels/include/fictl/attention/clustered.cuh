@@ -61,7 +61,7 @@ __device__ inline bool suits_clusters(const ShareOut& whole, int blocks) {
   const Requests& requests = whole.requests();
   const int length = lane < requests.count ? whole.cut(requests[lane]).length : 0;
   const int longest = static_cast<int>(device::warp_max(static_cast<uint32_t>(length)));
-  // What all together are is counted in units that 32 lanes can add up.
+  // Units that 32 lanes can add up, to count what all have.
   constexpr int kUnit = 64;
   const uint32_t units = device::warp_sum(static_cast<uint32_t>((length + kUnit - 1) / kUnit));
   return is_even_enough(static_cast<float>(longest), static_cast<float>(units) * kUnit, blocks,

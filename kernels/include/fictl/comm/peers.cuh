@@ -25,7 +25,7 @@ constexpr unsigned kAllRanks = ~0u;  // ranks as bits
 // Words of Header::state that have an owner.
 constexpr int kRepliesWord = 2;  // moe_a2a.cuh: where the last combine's replies began, and ended
 
-// What an all-reduce by channel.cuh finds of those before.
+// Counters that an all-reduce by channel.cuh finds, as those before have left them.
 struct alignas(16) ChannelCounters {
   uint32_t lamport;  // calls by each protocol, modulo its buffers
   uint32_t used;     // pieces that the last call by Lamport's protocol has received
