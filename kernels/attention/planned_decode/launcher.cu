@@ -230,16 +230,16 @@ cudaError_t attend(const Launch& launch, const PlannedCall& call, Problem<C> pro
 bool attend_in_clusters(const Launch& launch, const PlannedCall& call, const Views& views,
                         const Problem<Config>& problem, const Requests& requests) {
   if (requests.count > kMostRequestsOfClusters) return false;
-  const ClusterShape shape = planned_clusters(problem, requests, call.likely_keys);
-  const Problem<Wide> wide = problem_of<Wide>(launch, call, views);
-  const ClusterShape of_wide = planned_clusters(wide, requests, call.likely_keys);
+  const ClusterShape shape = planned_clusters<Config>(problem, requests, call.likely_keys);
+  const ClusterShape of_wide = planned_clusters<Wide>(problem, requests, call.likely_keys);
   if (shape.cluster == 1 && of_wide.cluster == 1) return false;
   // Warps that have keys. Why those of wide blocks count less: there are more of them to merge.
   const float warps = static_cast<float>(shape.cluster) * DecodeShape<Config>::kWarps;
   const float of_wide_warps = 0.85f * of_wide.cluster * DecodeShape<Wide>::kWarps;
   const bool takes_wide = of_wide.cluster > 1 && (shape.cluster == 1 || of_wide_warps > warps);
   const cudaError_t status =
-      takes_wide ? attend(launch, call, wide, requests, of_wide.blocks, of_wide.cluster)
+      takes_wide ? attend(launch, call, problem_of<Wide>(launch, call, views), requests,
+                          of_wide.blocks, of_wide.cluster)
                  : attend(launch, call, problem, requests, shape.blocks, shape.cluster);
   // A stream of a green context may have too few SMs of a GPC, of which nobody was asked.
   if (status == cudaErrorInvalidClusterSize || status == cudaErrorLaunchOutOfResources) {

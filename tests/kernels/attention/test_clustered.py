@@ -48,7 +48,7 @@ def test_rows_that_blocks_do_not_divide(heads: int, device: str) -> None:
 
 @pytest.mark.parametrize("kv_lens", [[300, 0], [900, 1], [130, 131, 1, 0]])
 def test_requests_of_other_lengths(kv_lens: list[int], device: str) -> None:
-    """Of which a cluster each is as good as sharing out, or not."""
+    """Lengths for which clusters are as good as sharing out, and others."""
     batch = _batch(kv_lens, device)
     assert_attends(_decode(batch), batch.expected(causal=True))
 

@@ -47,7 +47,7 @@ def test_the_bits_of_a_rank_ordered_sum_whatever_the_calls(size: int, device: st
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("vecs", [64, 128, 512, 1024, 1536, 2048, 3072])
 def test_sizes_around_each_change_of_the_tiling(vecs: int, strategy: str, device: str) -> None:
-    """Of two blocks: threads of a block, vectors of a thread, and steps change behind these."""
+    """Sizes behind which two blocks have other threads, vectors of a thread, or steps."""
     ranks = Reducing(2, device, 1 << 17)
     ranks.limit_blocks(1)
     for n in (vecs * 8 - 3, vecs * 8, vecs * 8 + 1, vecs * 8 + 8 * 37):

@@ -152,8 +152,8 @@ struct ClusterShape {
 // `likely`: keys of the longest request, as the caller says; where they are so many that work would
 // be shared out, there are no clusters, which leave SMs empty then. `active(blocks)`: how many
 // clusters of as many blocks run at once.
-template <typename Config, typename Active>
-ClusterShape cluster_shape(const Problem<Config>& problem, const Requests& requests, int64_t likely,
+template <typename Config, typename Of, typename Active>
+ClusterShape cluster_shape(const Problem<Of>& problem, const Requests& requests, int64_t likely,
                            Active active) {
   constexpr ClusterShape kNone{1, 0};
   if (!Clustered<Config>::kFits || requests.count > kMostRequestsOfClusters) return kNone;

@@ -184,7 +184,11 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   }
   const int of_head = clustered ? block / batch.cluster : block;
   const int kv_head = of_head % problem.kv_heads;
-  if (clustered && of_head / problem.kv_heads >= batch.requests.count) return;
+  const int own_request = of_head / problem.kv_heads;  // of a cluster
+  if (clustered &&
+      (own_request >= batch.requests.count || batch.requests[own_request].q_len == 0)) {
+    return;
+  }
   if (plans && !clustered) {
     const int best = whole.choose();
     if (threadIdx.x == 0) length = best;
@@ -195,7 +199,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
     if (plans) {
       bool finds = true;
       if (clustered) {
-        find_in_cluster(whole, of_head / problem.kv_heads, Clustered<Config>::kStep, &found);
+        find_in_cluster(whole, own_request, Clustered<Config>::kStep, &found);
       } else {
         const ShareOut shares(batch.requests, sight, batch.sharing, length);
         finds = Cursor(shares, progress).find(number, &found);
@@ -258,13 +262,14 @@ cudaError_t PlannedDecode(const Problem<Config>& problem, const DecodeBatch& bat
   return device::launch<PlannedDecodeKernel<Config>>(config, problem, batch);
 }
 
-// The shape of clusters that PlannedDecode() is to be called with.
-template <typename Config>
-ClusterShape planned_clusters(const Problem<Config>& problem, const Requests& requests,
+// The shape of clusters that PlannedDecode() of Config is to be called with; the problem may be of
+// blocks that are wide, or not.
+template <typename Config, typename Of>
+ClusterShape planned_clusters(const Problem<Of>& problem, const Requests& requests,
                               int64_t likely) {
   constexpr auto kernel = PlannedDecodeKernel<Config>;
   if (!device::has_pdl<kernel>()) return {1, 0};  // Code for sm_90 or newer has both.
-  return cluster_shape(problem, requests, likely, [](int blocks) {
+  return cluster_shape<Config>(problem, requests, likely, [](int blocks) {
     return device::active_clusters<kernel>(planned_launch<Config>(blocks));
   });
 }
