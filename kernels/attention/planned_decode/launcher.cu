@@ -229,7 +229,6 @@ cudaError_t attend(const Launch& launch, const PlannedCall& call, Problem<C> pro
 // Attends by clusters where few requests have enough of them: tells whether it did.
 bool attend_in_clusters(const Launch& launch, const PlannedCall& call, const Views& views,
                         const Problem<Config>& problem, const Requests& requests) {
-  if (requests.count > kMostRequestsOfClusters) return false;
   const ClusterShape shape = planned_clusters<Config>(problem, requests, call.likely_keys);
   const ClusterShape of_wide = planned_clusters<Wide>(problem, requests, call.likely_keys);
   if (shape.cluster == 1 && of_wide.cluster == 1) return false;

@@ -1,7 +1,7 @@
 // Decoding of few requests: a cluster of blocks has all keys of one head of one request.
 //
 // Algorithm: the keys are cut into as many equal parts as the cluster has blocks, or fewer where
-// these would be short of a tile for half of the warps. Each block sums its part up as for any
+// these would be short of tiles for four warps. Each block sums its part up as for any
 // item. Four elements of a row are then the affair of one block: the others write theirs into its
 // shared memory, behind one barrier of the cluster, and it merges them in the order of the keys
 // behind another. Nothing is planned, counted, or written to global memory but the result.

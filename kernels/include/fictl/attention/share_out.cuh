@@ -109,9 +109,6 @@ class ShareOut {
   __device__ const Requests& requests() const { return requests_; }
   __device__ const Sharing& sharing() const { return sharing_; }
 
-  // A length as a multiple of what parts are multiples of.
-  __device__ int stepped(int length) const { return (length + sharing_.step - 1) & -sharing_.step; }
-
   __device__ Cut cut(const Request& request) const {
     const int rows = request.q_len * sight_.group;
     const Sight::Keys keys = sight_.of(request, 0, request.q_len - 1);
@@ -162,6 +159,8 @@ class ShareOut {
   static constexpr float kStart = 64.0f;
   static constexpr float kMerge = 96.0f;
   static constexpr float kWorth = 0.95f;
+
+  __device__ int stepped(int length) const { return (length + sharing_.step - 1) & -sharing_.step; }
 
   // Runs `body` with what this lane sees of all requests, of which `first` is the first.
   template <typename Body>
