@@ -18,13 +18,14 @@ from fictl.judge.judge_outcome import Decided, InvalidReference
 from fictl.judge.modes import CLOCKED, RETURNS, TIMED, is_watched
 from fictl.judge.process.spares import Spare
 from fictl.judge.process.spawn import start
-from fictl.judge.reference_process import ReferenceProcess
+from fictl.judge.reference_process import ReferenceProcess, forgets
 from fictl.judge.solution_process import SolutionProcess
 from fictl.judge.spent import seconds_of_turn
 from fictl.judge.timing_plan import TimingPlan
 
 _FOLDER = "baseline"
 _IDLE_TURNS, _IDLE_AGAIN, _IDLE_SECONDS = 4, 2, 60.0
+_BUILD_SECONDS = 600.0
 # On a GPU a call that takes longer is timed by the clock of the referee alone, twice, or once: what
 # CUPTI adds to that are 0.2 ms for launches.
 _SLOW_SECONDS, _TRIES, _LONG_SECONDS = 0.05, 2, 0.5
@@ -40,9 +41,20 @@ class Baseline:
         self.process = self._spared(self._spare) if self._spare else self._started()
         self._overheads: dict[tuple[str, str], float] = {}
         self._turn_seconds = 0.0  # of an empty turn
-        with self._failures_of_reference():
-            self.process.build(reference.definition, None, reference.device)
+        self.build()
         reference.meet(self.process)
+
+    def build(self) -> None:
+        """Build the reference of the definition that is served now."""
+        self.definition = self._reference.definition
+        self._overheads.clear()
+        self.process.extend(_BUILD_SECONDS)
+        with self._failures_of_reference():
+            self.process.build(self.definition, None, self._reference.device)
+
+    def forgets(self) -> bool:
+        """Drop the reference; tell whether another one can be built here."""
+        return not self.process.is_spent and forgets(self.process.sandboxed)
 
     def overhead(self, style: str) -> float:
         """Measure an empty turn; return the least seconds seen so far for this workload."""

@@ -40,7 +40,14 @@ class Reference(ReferenceProcess):
         if self._baseline is None or not self.has_met(self._baseline.process):
             self._close_baseline()
             self._baseline = Baseline(self, self._times)
+        elif self._baseline.definition is not self.definition:
+            self._baseline.build()
         return self._baseline
+
+    def turn_to(self, definition: Definition) -> None:
+        if self._baseline is not None and not self._baseline.forgets():
+            self._close_baseline()
+        super().turn_to(definition)
 
     def close(self) -> None:
         self._close_baseline()

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fictl.errors import SetupError, UsageError
+from fictl.errors import FictlError, SetupError, UsageError
 from fictl.judge.config import EvalConfig
 from fictl.judge.fault import FAULT, JudgeFault, own_faults
 from fictl.judge.inside.roles import REFERENCE
@@ -27,6 +27,9 @@ from fictl.trace import Definition, Workload
 _SEED_BITS = 62
 # The referee's own part of turns: making inputs, checking outputs.
 _OWN_SECONDS = 120.0
+# A process ends after so many definitions, whatever else it has kept of them.
+MOST_DEFINITIONS = 100
+_FORGET_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ class Opened:
 class ReferenceProcess:
     """Starts the reference's process when it is first needed, and again after it failed.
 
-    It has turns with the processes of solutions, one at a time.
+    It has turns with the processes of solutions, one at a time. With `spares`, it may serve one
+    definition after another.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class ReferenceProcess:
         self._folder: Path | None = None
         self._sandboxed: SandboxedProcess | None = None
         self._is_built = False
+        self._served = 1
         self.workload: Workload
         self.opened: Opened
         self._seconds = 0.0
@@ -145,6 +150,16 @@ class ReferenceProcess:
         if self._folder is None:
             self._folder = new_scratch("reference")
         return self._folder
+
+    def turn_to(self, definition: Definition) -> None:
+        """Serve another definition, in the same process if the one before left nothing in it."""
+        stays = self._served < MOST_DEFINITIONS and forgets(self._sandboxed)
+        if not stays:
+            self.close()
+        self.definition, self._is_built = definition, False
+        self._served = self._served + 1 if stays else 1
+        if self.spares is not None:
+            self.spares.reference_stays = stays
 
     def close(self) -> None:
         if self.spares is not None and self._sandboxed is not None:
@@ -227,3 +242,15 @@ class ReferenceProcess:
             )
             self.environment, self._is_built = built["environment"], True
         return self._sandboxed
+
+
+def forgets(sandboxed: SandboxedProcess | None) -> bool:
+    """Have a process drop its reference; tell whether another one finds it as that one did."""
+    if sandboxed is None:
+        return False
+    try:
+        answer = sandboxed.ask({"op": "forget"}, _FORGET_SECONDS)
+    except FictlError:
+        return False
+    survey = sandboxed.survey()
+    return answer.get("left") == [] and survey is not None and not survey.left

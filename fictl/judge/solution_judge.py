@@ -32,8 +32,6 @@ from fictl.removal import remove
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
 from fictl.trace.documents.fitting import require_fit
 
-# Of the processes for the next definition, on a GPU: those that start with the next evaluation.
-_STARTED_LATER = 2
 _SEED_BITS = 53  # JSON keeps integers of this size exactly.
 
 
@@ -166,7 +164,7 @@ class Judge:
         if not self._reference.has_met(process):
             self._reference.meet(process)
         if self._spares is not None:
-            self._spares.refill(_STARTED_LATER if self._kind == "cuda" else 0)
+            self._spares.refill()
         return SolutionTrial(
             process=process,
             reference=self._reference,
@@ -180,8 +178,8 @@ class Judge:
         )
 
     def _begin(self, spares: Spares) -> None:
-        """Wait for what has ended before, as its memory may be needed. On a GPU the next processes
-        start meanwhile, but for those that did while the solution before warmed up.
+        """Wait for what has ended before, as its memory may be needed. On a GPU, processes that this
+        evaluation needs start meanwhile; most did while an earlier solution warmed up.
         """
         if self._kind == "cuda":
             spares.refill()

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from fictl.child.codec import from_text
@@ -85,13 +86,12 @@ def open_to_all(folder: Path, port: int) -> subprocess.Popen[bytes]:
 
 def listening_hosts(pids: list[int]) -> set[str]:
     """The addresses, in hexadecimal, at which these processes listen."""
-    sockets = {
-        os.readlink(link)
-        for pid in pids
-        for link in Path(f"/proc/{pid}/fd").iterdir()
-        if os.path.lexists(link)
-    }
-    found = set()
+    sockets, found = set(), set()
+    for pid in pids:
+        with suppress(OSError):  # It has ended.
+            for link in Path(f"/proc/{pid}/fd").iterdir():
+                with suppress(OSError):  # It was closed.
+                    sockets.add(os.readlink(link))
     for table in ("tcp", "tcp6"):
         for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
             fields = line.split()

@@ -87,9 +87,9 @@ def test_what_was_built_before_costs_little(definition, solution, kept):
     registry.build(definition, made)
 
     def seconds():
-        start = time.perf_counter()
+        start = time.process_time()
         registry.build(definition, solution(RUN))
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert min(seconds() for _ in range(5)) < 0.005
     registry.cleanup()

@@ -144,16 +144,21 @@ class JudgeServer:
         job = self._known_job()
         build_shipped(job.config.device)
         definition = Definition.model_validate(json.loads(job.definition))
-        if self._reference is None or definition != self._reference.definition:
-            self._end_reference()
+        spares = self._spares_for(job)
+        if self._reference is not None and definition != self._reference.definition:
+            if (
+                spares is not None
+                and spares is self._reference.spares
+                and not spares.purpose.untrusted
+            ):
+                self._reference.turn_to(definition)
+            else:
+                self._end_reference()
+        if self._reference is None:
             kind = job.config.device.partition(":")[0]
             self._times = self._times or BaselineTimes()
             self._reference = Reference(
-                definition,
-                kind,
-                root=self._root(job),
-                spares=self._spares_for(job),
-                times=self._times,
+                definition, kind, root=self._root(job), spares=spares, times=self._times
             )
         return Judge(
             definition,
@@ -164,7 +169,7 @@ class JudgeServer:
             isolated=job.isolated,
             reference=self._reference,
             builder=self._builds.builder_for(job.solution),
-            spares=self._spares_for(job),
+            spares=spares,
         )
 
     def _spares_for(self, job: JobStarted) -> Spares | None:

@@ -22,6 +22,7 @@ from fictl.judge.fault import FAULT, is_of_machine
 from fictl.judge.hardware import hardware_name
 from fictl.judge.inputs import make_inputs
 from fictl.judge.inputs.kept_files import KeptFiles
+from fictl.judge.inside.leftovers import Leftovers
 from fictl.judge.inside.reference_call import NoOutputs, ReferenceCall, problem
 from fictl.judge.inside.traceback_text import told
 from fictl.judge.inside.turn import HACK, WRONG
@@ -55,7 +56,9 @@ def run(channel: Channel, post: int) -> NoReturn:
 
 
 class Referee:
-    """Serves one definition. `open` starts a workload; sockets of solutions arrive by `post`."""
+    """Serves one definition after another. `open` starts a workload; sockets of solutions arrive by
+    `post`.
+    """
 
     def __init__(self, post: socket.socket) -> None:
         self._post = post
@@ -67,12 +70,14 @@ class Referee:
         self._evaluator: Evaluator
         self._verdicts: list[Verdict] = []
         self._drivers: dict[str, TurnDriver] = {}
+        self._leftovers: Leftovers | None = None
         self._check_seconds = 0.0
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         steps = {
             "warm": warm,
             "build": self._build,
+            "forget": self._forget,
             "open": self._open,
             "meet": self._meet,
             "turns": self._turns,
@@ -93,11 +98,23 @@ class Referee:
         from fictl.runnable import BuilderRegistry
 
         definition = Definition.model_validate(request["definition"])
-        runnable = BuilderRegistry.get_instance().build_reference(definition)
         place = "cuda" if request["device"] == "cuda" else "cpu"
+        self._leftovers = self._leftovers or Leftovers(place)
+        runnable = BuilderRegistry.get_instance().build_reference(definition)
         self._call = ReferenceCall(definition, runnable, place)
+        for driver in self._drivers.values():
+            driver.definition = definition
         self._root = Path(request["root"]) if request["root"] else None
         return {"environment": _environment(request["device"])}
+
+    def _forget(self, _request: dict[str, Any]) -> dict[str, Any]:
+        """Drop the definition, and tell what its reference has left here."""
+        for name in ("_call", "_kept", "_evaluator"):
+            vars(self).pop(name, None)
+        self._verdicts = []
+        for driver in self._drivers.values():
+            driver.release()
+        return {"left": self._leftovers.found() if self._leftovers else []}
 
     def _meet(self, request: dict[str, Any]) -> dict[str, Any]:
         """Receive the sockets of a process for turns; drop closed ones."""

@@ -19,6 +19,7 @@ from fictl.judge.fault import FAULT
 from fictl.judge.inside import heap, signal_handlers
 from fictl.judge.inside.clock import HostClock, WorkedElsewhere, clock, wait
 from fictl.judge.inside.integrity import taken
+from fictl.judge.inside.leftovers import Leftovers
 from fictl.judge.inside.traceback_text import told
 from fictl.judge.inside.turn import HACK, WRONG, Misfit, Turn
 from fictl.judge.inside.warming import warm
@@ -62,12 +63,14 @@ class SolutionServer:
         self._found: list[tuple[str, str]] = []
         self._blank: dict[str, Any] = {}
         self._mode = WARM
+        self._leftovers: Leftovers | None = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         steps = {
             "greet": lambda _: {},
             "warm": warm,
             "build": self._build,
+            "forget": self._forget,
             "turns": self._serve,
             "settle": self._settle,
         }
@@ -90,6 +93,7 @@ class SolutionServer:
         start = time.monotonic()
         try:
             if request["solution"] is None:
+                self._leftovers = self._leftovers or Leftovers(request["device"])
                 runnable = registry.build_reference(definition)
             else:
                 solution = Solution.model_validate(request["solution"])
@@ -108,6 +112,13 @@ class SolutionServer:
         self._device = "cuda" if request["device"] == "cuda" else "cpu"
         self._definition, self._runnable = definition, runnable
         return {"seconds": time.monotonic() - start}
+
+    def _forget(self, _request: dict[str, Any]) -> dict[str, Any]:
+        """Drop a reference that was timed here, and tell what it has left."""
+        vars(self).pop("_runnable", None)
+        self._turns.clear()
+        self._blank.clear()
+        return {"left": self._leftovers.found() if self._leftovers else []}
 
     def _serve(self, request: dict[str, Any]) -> dict[str, Any]:
         """Run turns as the referee starts them, until it sends `rest`."""

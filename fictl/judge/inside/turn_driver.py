@@ -53,8 +53,8 @@ class TurnDriver:
     """Runs turns with one process; queries the process's supervisor by `watch`."""
 
     def __init__(self, wire: Wire, watch: Wire, definition: Definition, device: str) -> None:
-        self._wire, self._watch = wire, watch
-        self._definition, self._device = definition, device
+        self.definition = definition
+        self._wire, self._watch, self._device = wire, watch, device
         self._cold: Any = None
 
     def turn(
@@ -70,12 +70,12 @@ class TurnDriver:
         are not asked for.
         """
         with spent.on(LENDING):
-            layout = ExchangeLayout.of(inputs, self._definition, axes)
+            layout = ExchangeLayout.of(inputs, self.definition, axes)
             lent, handle = memory.create(layout.size, self._device)
         try:
             with spent.on(LENDING):
                 places = self._filled(layout, lent, inputs)
-                outputs = {name: places[name] for name in self._definition.outputs}
+                outputs = {name: places[name] for name in self.definition.outputs}
                 reading = OutputReader(outputs, self._device)
             token = secrets.token_hex(8)
             numbers = {name: value for name, value in inputs.items() if name not in places}
@@ -101,6 +101,10 @@ class TurnDriver:
             return TurnRecord(
                 span, waited, told.get("claim"), _found(told), taken, next(changed, ""), late
             )
+
+    def release(self) -> None:
+        """Free the memory that is kept between turns."""
+        self._cold = None
 
     def rest(self) -> None:
         """End the sequence of turns."""

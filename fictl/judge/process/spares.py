@@ -1,12 +1,13 @@
 """Spare processes: started, sandboxed and, on a GPU, with a context, before anybody needs them.
 
-A process that has used a GPU cannot be forked, so each of them waits for one solution, or one
-reference, and ends with it.
+A process that has used a GPU cannot be forked, so each of them waits for one solution, or for
+references, and ends with them.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +21,13 @@ from fictl.judge.process.spawn import start
 from fictl.removal import remove
 from fictl.toolchain.smi import read_smi
 
-# For a definition: its reference, a process that times it, and one for the solution.
-_WANTED = (REFERENCE, SOLUTION, SOLUTION)
-# A GPU's contexts take longer to make than the part of an evaluation in which nothing is timed: there
-# those of the next definition are ready while those of the one after it start, if the GPU has so many
-# MiB of memory.
-_DEFINITIONS_ON_GPU, _LARGE = 2, 32 << 10
+# For a reference: its process, and one that times it.
+_REFERENCE = (REFERENCE, SOLUTION)
+# On a GPU, the contexts of several processes together take little longer to make than one, which takes
+# longer than the part of an evaluation in which nothing is timed: there those of so many evaluations
+# start together, if the GPU has so many MiB of memory.
+_ON_GPU, _LARGE = 4, 32 << 10
+_WITH_REFERENCES = 2  # So many of them, where each needs processes for its reference, too.
 _SECONDS = 60.0
 WORK = "work"
 
@@ -69,13 +71,16 @@ class Spare:
 
 
 class Spares:
-    """The spares of a worker, and the processes that have done their work. While calls are timed,
-    none of them may be starting or ending.
+    """The spares of a worker, for `ahead` evaluations, and the processes that have done their work.
+    While calls are timed, none of them may be starting or ending.
+
+    `reference_stays`: the next definition is served by the processes of the one before.
     """
 
-    def __init__(self, purpose: For) -> None:
+    def __init__(self, purpose: For, ahead: int = 0) -> None:
         self.purpose = purpose
-        self._wanted = _WANTED * _definitions(purpose.device)
+        self.reference_stays = False
+        self._ahead = ahead or _evaluations_ahead(purpose.device)
         self._spares: list[Spare] = []
         self._leaving: list[tuple[SandboxedProcess, Path | None]] = []
         self._is_closed = False
@@ -89,16 +94,14 @@ class Spares:
             spare.close()
         return None
 
-    def refill(self, but: int = 0) -> None:
-        """Start what was taken, but for the last so many; `settle` waits for it."""
-        left = [spare.role for spare in self._spares]
-        missing = []
-        for role in self._wanted:
-            if role in left:
-                left.remove(role)
-            else:
-                missing.append(role)
-        for role in missing[: max(0, len(missing) - but)]:
+    def refill(self) -> None:
+        """Start processes, unless there are enough for the next evaluation; `settle` waits for
+        them.
+        """
+        if not self._missing(1):
+            return
+        ahead = self._ahead if self.reference_stays else min(self._ahead, _WITH_REFERENCES)
+        for role in self._missing(ahead):
             with suppress(FictlError):  # Whoever needs one starts it, and says what is wrong.
                 self._spares.append(self._started(role))
 
@@ -134,6 +137,12 @@ class Spares:
         while self._spares:
             self._spares.pop().close()
 
+    def _missing(self, evaluations: int) -> list[str]:
+        each = (SOLUTION,) if self.reference_stays else (*_REFERENCE, SOLUTION)
+        missing = Counter(each * evaluations)
+        missing.subtract(spare.role for spare in self._spares)
+        return [*missing.elements()]
+
     def _started(self, role: str) -> Spare:
         purpose, scratch = self.purpose, new_scratch(f"spare-{role}")
         try:
@@ -158,9 +167,9 @@ class Spares:
         return spare
 
 
-def _definitions(device: str) -> int:
-    """Return for how many definitions processes wait."""
+def _evaluations_ahead(device: str) -> int:
+    """Return for how many evaluations processes start together."""
     smi = read_smi() if device == "cuda" else None
     sizes = [gpu.get("memory.total", "") for gpu in smi.gpus] if smi is not None else []
     is_large = sizes and all(size.isdecimal() and int(size) >= _LARGE for size in sizes)
-    return _DEFINITIONS_ON_GPU if is_large else 1
+    return _ON_GPU if is_large else 1

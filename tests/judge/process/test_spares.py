@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -177,26 +178,42 @@ def test_a_judge_and_its_reference_leave_by_the_spares(spares: Spares) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "definitions"),
-    [(("143771",), 2), (("143771", "24564"), 1), (("24564",), 1), (("",), 1), ((), 1), (None, 1)],
+    ("sizes", "evaluations"),
+    [(("143771",), 4), (("143771", "24564"), 1), (("24564",), 1), (("",), 1), ((), 1), (None, 1)],
 )
-def test_on_a_large_gpu_those_of_two_definitions_are_ready(
-    monkeypatch: pytest.MonkeyPatch, sizes: tuple[str, ...] | None, definitions: int
+def test_on_a_large_gpu_those_of_some_evaluations_start_together(
+    monkeypatch: pytest.MonkeyPatch, sizes: tuple[str, ...] | None, evaluations: int
 ) -> None:
     smi = None if sizes is None else Smi(tuple({"memory.total": size} for size in sizes))
     monkeypatch.setattr(module, "read_smi", lambda: smi)
-    made = Spares(For("cuda"))
-    assert sorted(made._wanted) == sorted((REFERENCE, SOLUTION, SOLUTION) * definitions)
+    assert Spares(For("cuda"))._ahead == evaluations
 
 
-def test_some_may_start_before_the_others(spares: Spares) -> None:
-    spares.refill(1)
-    assert [spare.role for spare in spares._spares] == [REFERENCE, SOLUTION]
-    for but in (1, 2, 9):
-        spares.refill(but)
-        assert len(spares._spares) == 2
-    spares.refill()
-    assert [spare.role for spare in spares._spares] == [REFERENCE, SOLUTION, SOLUTION]
+@pytest.mark.parametrize(
+    ("stays", "started", "enough"),
+    [
+        (True, [SOLUTION] * 3, [SOLUTION]),
+        (False, [REFERENCE, SOLUTION, SOLUTION] * 2, [REFERENCE, SOLUTION, SOLUTION]),
+    ],
+)
+def test_they_start_together_when_the_next_evaluation_lacks_one(
+    monkeypatch: pytest.MonkeyPatch, stays: bool, started: list[str], enough: list[str]
+) -> None:
+    made = Spares(For("cpu"), ahead=3)
+    made.reference_stays = stays
+    monkeypatch.setattr(made, "_started", lambda role: SimpleNamespace(role=role, token=""))
+
+    def roles() -> list[str]:
+        return sorted(spare.role for spare in made._spares)
+
+    made.refill()
+    assert roles() == sorted(started)
+    made._spares = [SimpleNamespace(role=role) for role in enough]  # type: ignore[misc]
+    made.refill()
+    assert roles() == sorted(enough)
+    made._spares.pop()
+    made.refill()
+    assert roles() == sorted(started)
 
 
 COMPILES = """
