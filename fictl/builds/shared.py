@@ -116,10 +116,7 @@ def _pulled(spec: ModuleSpec, answer: Any) -> Moved:
 
 def _built(spec: ModuleSpec) -> list[Entry | None]:
     """List the builds of a spec's current sources in the cache; [None] if there is none."""
-    store = writable_store()
-    key = recipe_of(spec).key
-    entries = store.entries(spec.project, spec.name)
-    return [entry for entry in entries if entry.manifest.recipe == key] or [None]
+    return [*writable_store().entries(spec.project, spec.name, recipe_of(spec).key)] or [None]
 
 
 def _with_runtime(specs: Sequence[ModuleSpec]) -> list[ModuleSpec]:

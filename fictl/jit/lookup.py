@@ -145,10 +145,9 @@ class Lookup:
     def passed_over(self) -> Iterator[str]:
         """Yield each build of this recipe that does not fit, with the reason."""
         for store in stores():
-            for entry in store.entries(self.spec.project, self.spec.name):
+            for entry in store.entries(self.spec.project, self.spec.name, self.recipe.key):
                 identity = None if store.prebuilt else self._identity()
-                reason = self._unfit(entry, identity)
-                if reason and entry.manifest.recipe == self.recipe.key:
+                if reason := self._unfit(entry, identity):
                     yield f"{entry.path}: {reason}"
 
     def _identity(self) -> dict[str, str] | None:

@@ -62,10 +62,12 @@ class Store:
             return entry
         return None
 
-    def entries(self, project: str, module: str) -> list[Entry]:
-        """Return every committed entry of a module, newest first, that can be read and used."""
-        entries = []
-        for path in _folders(self.module_dir(project, module)):
+    def entries(self, project: str, module: str, recipe: str = "") -> list[Entry]:
+        """Return every committed entry of a module, or of one recipe, newest first, that can be read
+        and used.
+        """
+        module_dir, entries = self.module_dir(project, module), []
+        for path in [module_dir / recipe] if recipe else _folders(module_dir):
             for build in _folders(path):
                 with suppress(Unusable):
                     entry = Entry.read(build)

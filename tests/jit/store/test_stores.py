@@ -126,6 +126,8 @@ def test_entries_are_those_of_all_recipes_and_what_was_published(store, fake_bui
     fake_build(module_dir / "staging" / "host+1+ab", build="b3")
     (module_dir / "failed" / "src").mkdir(parents=True)
     assert [entry.path.name for entry in store.entries("local", "answer")] == ["b2", "b1"]
+    assert [entry.path.name for entry in store.entries("local", "answer", "r1")] == ["b1"]
+    assert store.entries("local", "answer", "r3") == []
 
 
 def test_the_writable_store_is_made_for_its_user_alone(cache):
