@@ -218,7 +218,8 @@ cudaError_t attend(const Launch& launch, const PlannedCall& call, Problem<C> pro
   const int room = place_parts(launch, call, 8 * slots, &problem);
   batch.sharing = {Tile::kRows, slots, std::max(Tile::kKeys * Tile::kWarps, 64), room};
   batch.counters = call.counters.data<int32_t>();
-  batch.cluster = cluster;
+  batch.cluster = device::Divisor(cluster);
+  batch.kv_heads = device::Divisor(std::max(problem.kv_heads, 1));
   batch.blocks = slots;
   if (cluster == 1) {
     batch.blocks = static_cast<int>(std::min<int64_t>(slots, most_items(problem, requests)));

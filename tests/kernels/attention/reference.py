@@ -40,13 +40,18 @@ class Shape:
 
 @dataclass(frozen=True)
 class Batch:
-    """Requests of these lengths; where nothing may be read there is NaN."""
+    """Requests of these lengths; where nothing may be read there is NaN.
+
+    `octaves`: queries are up to so many powers of two smaller than 2^16, and their elements differ by
+    up to 20.
+    """
 
     q_lens: Sequence[int]
     kv_lens: Sequence[int]
     shape: Shape
     device: str
     seed: int = 0
+    octaves: int = 0
 
     @cached_property
     def _made(self) -> tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]:
@@ -59,6 +64,11 @@ class Batch:
 
         kv = shape.kv_dtype or shape.dtype
         q = randn(sum(self.q_lens), shape.heads, shape.dim, shape.dtype)
+        if self.octaves:
+            rows = (*q.shape[:2], 1)
+            of_rows = torch.randint(16 - self.octaves, 17, rows, generator=generator)
+            of_elements = torch.randint(-20, 1, q.shape, generator=generator)
+            q = (q.float() * torch.exp2((of_rows + of_elements).float())).to(q.dtype)
         keys, values = (
             [randn(length, shape.kv_heads, dim, kv) for length in self.kv_lens]
             for dim in (shape.dim, shape.value_dim)

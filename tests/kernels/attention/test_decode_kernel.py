@@ -43,6 +43,14 @@ def test_parts_of_any_length(
     assert_attends(attend(config, work), batch.expected())
 
 
+@pytest.mark.parametrize("octaves", [20, 130])
+def test_queries_for_8_bit_keys_are_of_any_size(octaves: int, device: str) -> None:
+    """They become fp16, which has 40 powers of two."""
+    config = Config(BF16, E4M3, BF16, 80, True, 16)
+    batch = Batch((1,) * 3, (1, 17, 150), shape_of(config, 8), device, octaves=octaves)
+    assert_attends(attend(config, WorkList(batch, config.rows)), batch.expected())
+
+
 @pytest.mark.parametrize("config", [PAGED, SMALL_GROUP], ids=["tensor cores", "CUDA cores"])
 def test_sinks_and_the_scale_of_values_count_once(config: Config, device: str) -> None:
     batch = Batch((1,) * 3, (0, 9, 100), shape_of(config, 2), device)

@@ -23,6 +23,7 @@
 #include <fictl/attention/decode.cuh>
 #include <fictl/attention/share_out.cuh>
 #include <fictl/device/cluster.cuh>
+#include <fictl/device/divisor.cuh>
 #include <fictl/device/math.cuh>
 
 namespace fictl::attention {
@@ -78,17 +79,16 @@ class ClusterParts {
 
  public:
   // `rows`: of the tile. Where `kFits` is false, it is not used.
-  __device__ ClusterParts(char* shared, int rows)
-      : blocks_(device::Cluster::size()),
+  __device__ ClusterParts(char* shared, int rows, const device::Divisor& blocks)
+      : blocks_(blocks),
         rank_(device::Cluster::rank()),
         count_(rows * kFours),
-        each_((count_ + blocks_ - 1) / blocks_),
+        each_(blocks.divide(count_ + blocks.divisor() - 1).quotient),
         shared_(shared) {}
 
   __device__ void push(int row, int dim, const MergedPart& part) const {
-    const int number = row * kFours + dim / MergedPart::kOf;
-    const int owner = number % blocks_;
-    const int place = rank_ * each_ + number / blocks_;
+    const auto [turn, owner] = blocks_.divide(row * kFours + dim / MergedPart::kOf);
+    const int place = rank_ * each_ + turn;
     Sums sums;
 #pragma unroll
     for (int i = 0; i < MergedPart::kOf; ++i) sums[i] = part.sums[i];
@@ -96,15 +96,15 @@ class ClusterParts {
     *device::Cluster::at(states() + place, owner) = {part.state.max, part.state.sum};
   }
 
-  // Calls finish(row, dim, merged) for what is this block's affair, of the first `parts` blocks.
+  // Calls finish(row, dim, merged) for what is this block's affair.
   template <typename Finish>
-  __device__ void merge(int parts, Finish finish) const {
+  __device__ void merge(Finish finish) const {
     for (int own = static_cast<int>(threadIdx.x);; own += Shape::kThreads) {
-      const int number = own * blocks_ + rank_;
+      const int number = own * blocks_.divisor() + rank_;
       if (number >= count_) return;
       MergedPart merged;
 #pragma unroll 4
-      for (int part = 0; part < parts; ++part) {
+      for (int part = 0; part < blocks_.divisor(); ++part) {
         const float2 state = states()[part * each_ + own];
         merged.add(sums()[part * each_ + own], device::SoftmaxState{state.x, state.y});
       }
@@ -123,24 +123,27 @@ class ClusterParts {
     return reinterpret_cast<float2*>(place(Layout::kStatesAt, kBytes));
   }
 
-  int blocks_;
+  const device::Divisor& blocks_;
   int rank_;
   int count_;  // of four elements each
   int each_;   // at most, of a block
   char* shared_;
 };
 
-// The item of this block: its part of the keys of a request, which is cut into as many as are
-// found.
-__device__ inline void find_in_cluster(const ShareOut& whole, int number, int step, Found* found) {
+// The item of this block: its part of the keys of a request, which is cut into equal ones, of steps
+// of kStep keys. A request of one part is the first block's alone; otherwise those that come too
+// late for keys have parts of none.
+template <int kStep>
+__device__ void find_in_cluster(const ShareOut& whole, int number, const device::Divisor& blocks,
+                                Found* found) {
   const Request request = whole.requests()[number];
   const Cut cut = whole.cut(request);
-  const int blocks = device::Cluster::size();
-  const int length = max((cut.length + blocks * step - 1) / (blocks * step), 1) * step;
+  const int steps = (cut.length + kStep - 1) / kStep;
+  const int each = max(blocks.divide(steps + blocks.divisor() - 1).quotient, 1);
   Item item = whole.item(number, request, cut, 0, 0);
-  item.begin = min(cut.begin + device::Cluster::rank() * length, cut.end);
-  item.end = min(cut.end, item.begin + length);
-  if (threadIdx.x == 0) *found = {item, max((cut.length + length - 1) / length, 1), 0};
+  item.begin = min(cut.begin + device::Cluster::rank() * each * kStep, cut.end);
+  item.end = min(cut.end, item.begin + each * kStep);
+  if (threadIdx.x == 0) *found = {item, steps > each ? blocks.divisor() : 1, 0};
 }
 
 // Blocks of a cluster for a batch of which each head has one, and blocks for each head of the keys.

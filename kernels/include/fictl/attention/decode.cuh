@@ -38,10 +38,11 @@
 //   256 of 1024, 32 heads: 244 and 261
 //   16 of 2048, 32 heads, as many of the keys: 128 and 125
 //
-// 8-bit keys and values become 16 bits in registers. Four elements that are contiguous along the
-// contraction are a lane's share of one operand, if the queries' elements come in that order too.
-// Values are contiguous along the result instead: their even dims are one operand, their odd dims
-// another. Of four bits, elements that are four apart are a pair: decode_fp4.cuh.
+// 8-bit keys and values become fp16 in registers; queries of bf16 are scaled to it. Four elements
+// that are contiguous along the contraction are a lane's share of one operand, if the queries'
+// elements come in that order too. Values are contiguous along the result instead: their even dims
+// are one operand, their odd dims another. Of four bits, elements that are four apart are a pair:
+// decode_fp4.cuh.
 #pragma once
 
 #include <string.h>
@@ -89,6 +90,9 @@ class DecodeWarp {
   static constexpr int kRotatedSteps = Config::kRope ? Shape::kDim / device::kMmaK : kSteps;
   // Keys reach the product in 8 bits. Rotated keys do not: rotation converts them to Q.
   static constexpr bool kNarrowKeys = Shape::kNarrow && !Config::kRope;
+  // Then a lane keeps its queries, where it has registers for them: a third of the instructions of
+  // a product would load and move them.
+  static constexpr bool kKeepsQueries = kNarrowKeys && !Shape::kFp4 && !Shape::kLarge;
   // The base-2 logarithm of the largest weight. Why above 0 in fp16: small weights stay normal.
   static constexpr float kMostWeight = std::is_same_v<Weight, __half> ? 10.0f : 0.0f;
 
@@ -107,16 +111,21 @@ class DecodeWarp {
         rows_(problem.group.divisor() * item.q_len - item.row),
         q_(q) {
     if (rows_ > Shape::kRows) rows_ = Shape::kRows;
+    scales_[0] = scales_[1] = problem.scale;
     const int lowest = row_of(problem, item.row, kv_head).query;
     const int highest = row_of(problem, item.row + rows_ - 1, kv_head).query;
     seen_by_all_ = {span_of(problem, item, highest).first, span_of(problem, item, lowest).last};
     if (seen_by_all_.last >= item.end) seen_by_all_.last = item.end - 1;
+    if constexpr (kKeepsQueries) {
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) load_queries(step, kept_[step]);
+    }
   }
 
-  // Takes what the scores of each row are to be multiplied with.
+  // Takes what scores of each row are to be multiplied with, beside the problem's scale.
   __device__ void scale_rows(const float* scales) {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) row_scales_[half] = scales[half * 8 + lane_ / 4];
+    for (int half = 0; half < 2; ++half) scales_[half] *= scales[half * 8 + lane_ / 4];
   }
 
   // Multiplies the queries with 16-bit keys.
@@ -140,27 +149,37 @@ class DecodeWarp {
     return sum(halves);
   }
 
-  // Multiplies the queries with 8-bit keys. To bf16 they go by their bits, which is wrong for what
-  // is not finite: then it is done again.
+  // Multiplies the queries with 8-bit keys; a chunk has 16 elements, which is one step.
   template <typename Narrow>
   __device__ Scores multiply(Tile<Narrow, Shape::kColumns> k) const {
-    constexpr bool kByBits = std::is_same_v<Q, __nv_bfloat16>;
-    uint32_t special = 0;
-    Scores scores = multiply_narrow<kByBits, kSteps / 2>(k, special);
-    if constexpr (kByBits) {
-      if (__any_sync(0xffffffff, (special & 0x80808080u) != 0)) {
-        scores = multiply_narrow<false, 1>(k, special);  // Hardly ever: little code.
+    const int lane_offset = KeyTile::offset(device::MmaB::row(lane_), device::MmaB::chunk(lane_));
+    Scores halves[2] = {};
+#pragma unroll
+    for (int step = 0; step < kSteps; step += 2) {
+      uint32_t a[2][4];
+      queries(step, a[0]);
+      queries(step + 1, a[1]);
+#pragma unroll
+      for (int n = 0; n < kKeyGroups; n += 2) {
+        uint32_t fours[4];
+        device::ldmatrix_x4(fours, place_in<Shape::kEven>(k, lane_offset, n * 8, step));
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const uint2 b = device::widened<Q, Narrow>(fours[i]);
+          device::mma_m16n8k16<Q>(halves[i % 2].at[n + i / 2], a[i % 2], b.x, b.y);
+        }
       }
     }
-    return scores;
+    return sum(halves);
   }
 
   // Multiplies the queries with keys of four bits.
   __device__ Scores multiply(Tile<Fp4x2, Shape::kKeyUnits> k, const char* scales) const {
     Scores halves[2] = {};
-    add_fp4_scores<Shape>(q_, k, scales, halves[0].at, halves[1].at, lane_);
+    const Fp4Queries queries(q_.shared + q_.start);
+    add_fp4_scores<Shape>(queries, k, scales, halves[0].at, halves[1].at, lane_);
     Scores scores = sum(halves);
-    scale_fp4_scores<Shape>(scores.at, row_scales_, scales, lane_);
+    spoil_fp4_scores<Shape>(scores.at, scales, lane_);
     return scores;
   }
 
@@ -175,14 +194,14 @@ class DecodeWarp {
     if constexpr (Variant::kTransforms) {
       each(scores, first, [&](float& score, int half, int key) {
         places[half].key = key;
-        score = problem_.variant.transform(score * problem_.scale, places[half]);
+        score = problem_.variant.transform(score * scales_[half], places[half]);
       });
     }
     const bool crosses = first < seen_by_all_.first || first + Shape::kKeys - 1 > seen_by_all_.last;
     if (Variant::kMasks || crosses) mask(scores, first, places);
 
     // Base-2 logits: their scale is above 0, so the largest score is that of the largest logit.
-    const float scale = Variant::kTransforms ? kLog2E : problem_.scale * kLog2E;
+    float scales[2];
     float factors[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -193,10 +212,11 @@ class DecodeWarp {
       }
       most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 1));
       most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 2));
-      factors[half] = states_[half].raise(most * scale - kMostWeight);
+      scales[half] = Variant::kTransforms ? kLog2E : scales_[half] * kLog2E;
+      factors[half] = states_[half].raise(most * scales[half] - kMostWeight);
     }
     each(scores, first, [&](float& score, int half, int /*key*/) {
-      score = device::fast_exp2(fmaf(score, scale, -states_[half].max));
+      score = device::fast_exp2(fmaf(score, scales[half], -states_[half].max));
       states_[half].sum += score;
     });
     if (!__any_sync(0xffffffff, factors[0] != 1.0f || factors[1] != 1.0f)) return;
@@ -298,53 +318,32 @@ class DecodeWarp {
  private:
   static constexpr int kWarpSums = Shape::kRows * Shape::kSumsPitch;  // floats of a warp
 
-  // Multiplies 8-bit keys; a chunk has 16 elements, which is one step. `special` gets the bits of
-  // special_bits() where they are converted by their bits.
-  template <bool kByBits, int kUnroll, typename Narrow>
-  __device__ Scores multiply_narrow(Tile<Narrow, Shape::kColumns> k, uint32_t& special) const {
-    const int lane_offset = KeyTile::offset(device::MmaB::row(lane_), device::MmaB::chunk(lane_));
-    Scores halves[2] = {};
-#pragma unroll kUnroll
-    for (int step = 0; step < kSteps; step += 2) {
-      uint32_t a[2][4];
-      queries(step, a[0]);
-      queries(step + 1, a[1]);
-#pragma unroll
-      for (int n = 0; n < kKeyGroups; n += 2) {
-        uint32_t fours[4];
-        device::ldmatrix_x4(fours, place_in<Shape::kEven>(k, lane_offset, n * 8, step));
-        if constexpr (kByBits) {
-          special |= device::special_bits<Narrow>({fours[0], fours[1], fours[2], fours[3]});
-        }
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          uint2 b;
-          if constexpr (kByBits) {
-            b = device::widened_by_bits<Narrow>(fours[i]);
-          } else {
-            b = device::widened<Q, Narrow>(fours[i]);
-          }
-          device::mma_m16n8k16<Q>(halves[i % 2].at[n + i / 2], a[i % 2], b.x, b.y);
-        }
-      }
-    }
-    return sum(halves);
-  }
-
   // Reorders two adjacent dims of each of two keys: the even dims of both come first, then the odd
   // ones.
   static __device__ uint32_t even_then_odd(uint32_t four) { return __byte_perm(four, 0, 0x3120); }
 
+  // The queries of one step along the dims.
+  __device__ void queries(int step, uint32_t (&a)[4]) const {
+    if constexpr (kKeepsQueries) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) a[i] = kept_[step][i];
+    } else {
+      load_queries(step, a);
+    }
+  }
+
   // Loads the queries of one step along the dims. For 8-bit keys they are in the order in which a
   // lane has four of the keys' elements: as two pairs.
-  __device__ void queries(int step, uint32_t (&a)[4]) const {
+  __device__ void load_queries(int step, uint32_t (&a)[4]) const {
     if constexpr (kNarrowKeys) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const Q* four = q_.chunk(half * 8 + lane_ / 4, step * 2 + lane_ % 4 / 2) + lane_ % 2 * 4;
-        const uint2 pairs = *reinterpret_cast<const uint2*>(four);
-        a[half] = pairs.x;
-        a[half + 2] = pairs.y;
+        // Why volatile: loaded at once, the pairs would be neighbors, and each product would move
+        // them to where it takes them.
+        const auto* pairs = reinterpret_cast<const volatile uint32_t*>(four);
+        a[half] = pairs[0];
+        a[half + 2] = pairs[1];
       }
     } else {
       device::ldmatrix_x4(
@@ -420,7 +419,8 @@ class DecodeWarp {
   QueryTile q_;
   float sums_[kDimGroups][4] = {};
   device::SoftmaxState states_[2];
-  float row_scales_[2] = {1.0f, 1.0f};  // of keys of four bits
+  float scales_[2];  // of the scores of this lane's rows
+  uint32_t kept_[kKeepsQueries ? kSteps : 1][4];
 };
 
 // Asks for a block's share of the pages of all, since it does not know its own yet, ahead of the
@@ -469,15 +469,23 @@ __device__ __forceinline__ void decode_item(const Problem<Config>& problem, cons
   const QueryTile q{shared, part("queries", Shape::kQueriesAt, Shape::kQueryBytes)};
   [[maybe_unused]] auto* row_scales = reinterpret_cast<float*>(
       shared + part("scales of rows", Shape::kRowScalesAt, Shape::kRowScalesBytes));
-  if constexpr (!Shape::kFp4) copy_queries<Shape::kThreads>(q, problem, item, kv_head);
+  if constexpr (!Shape::kScalesRows) copy_queries<Shape::kThreads>(q, problem, item, kv_head);
   device::copy_commit();
 #pragma unroll
   for (int i = 0; i < kStages; ++i) {
     stages.copy_keys(i, i, found[i]);
     stages.copy_values(i, i, found[i]);
   }
-  if constexpr (Shape::kFp4) {
-    load_fp4_queries<Shape::kThreads>(q, row_scales, problem, item, kv_head);
+  if constexpr (Shape::kScalesRows) {
+    load_scaled_queries<Shape::kThreads, Shape::kColumns>(
+        row_scales, problem, item, kv_head, [&](int row, int eight, const float (&x)[8]) {
+          if constexpr (Shape::kFp4) {
+            Fp4Queries(q.shared + q.start).store(row, eight, x);
+          } else {
+            *reinterpret_cast<device::Vec<__half, 8>*>(q.chunk(row, eight)) =
+                device::from_float<__half>(x);
+          }
+        });
   }
 
   double* turns =
@@ -494,7 +502,7 @@ __device__ __forceinline__ void decode_item(const Problem<Config>& problem, cons
     __syncthreads();
   }
   DecodeWarp<Config> warp(problem, item, kv_head, first_value, q);
-  if constexpr (Shape::kFp4) warp.scale_rows(row_scales);
+  if constexpr (Shape::kScalesRows) warp.scale_rows(row_scales);
   typename Stages::Found next;
   stages.find(kStages, next);
   for (int tile = 0, stage = 0; stages.has(tile); ++tile) {

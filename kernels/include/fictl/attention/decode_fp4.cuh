@@ -23,7 +23,7 @@ using Fp4Scores = float[kFp4KeyGroups<Shape>][4];
 // Adds the scores of even chunks to `even`, and of odd ones to `odd`: a product waits for the one
 // that it is added to.
 template <typename Shape>
-__device__ void add_fp4_scores(Tile<__half, Shape::kColumns> q, Tile<Fp4x2, Shape::kKeyUnits> k,
+__device__ void add_fp4_scores(Fp4Queries queries, Tile<Fp4x2, Shape::kKeyUnits> k,
                                const char* scales, Fp4Scores<Shape>& even, Fp4Scores<Shape>& odd,
                                int lane) {
   using KeyTile = Tile<Fp4x2, Shape::kKeyUnits>;
@@ -39,12 +39,11 @@ __device__ void add_fp4_scores(Tile<__half, Shape::kColumns> q, Tile<Fp4x2, Shap
   for (int n = 0; n < kGroups; ++n) held[n].load_half(scales, n * 8 + lane / 4, lane % 4 / 2);
 #pragma unroll
   for (int chunk = 0; chunk < KeyTile::kChunks; chunk += kChunksAtOnce) {
-    uint4 rows[kChunksAtOnce][2];
+    uint4 operands[kChunksAtOnce][2];
 #pragma unroll
     for (int i = 0; i < kChunksAtOnce; ++i) {
-      const int at = (chunk + i) * 4 + lane % 4;
-      rows[i][0] = *reinterpret_cast<const uint4*>(q.chunk(lane / 4, at));
-      rows[i][1] = *reinterpret_cast<const uint4*>(q.chunk(lane / 4 + 8, at));
+#pragma unroll
+      for (int j = 0; j < 2; ++j) operands[i][j] = queries.of((chunk + i) * 2 + j, lane);
     }
 #pragma unroll
     for (int n = 0; n < kGroups; n += kGroupsAtOnce) {
@@ -54,10 +53,10 @@ __device__ void add_fp4_scores(Tile<__half, Shape::kColumns> q, Tile<Fp4x2, Shap
       for (int i = 0; i < 4; ++i) {
         const int group = n + i / kChunksAtOnce;
         const int own = i % kChunksAtOnce;
-        const uint4& a = rows[own][0];
-        const uint4& b = rows[own][1];
-        const uint32_t first[4] = {a.x, b.x, a.y, b.y};
-        const uint32_t second[4] = {a.z, b.z, a.w, b.w};
+        const uint4& a = operands[own][0];
+        const uint4& b = operands[own][1];
+        const uint32_t first[4] = {a.x, a.y, a.z, a.w};
+        const uint32_t second[4] = {b.x, b.y, b.z, b.w};
         uint32_t pairs[4];
         fp4_pairs(eights[i], held[group].of_half(chunk + own), pairs);
         float (&sum)[4] = (chunk + own) % 2 == 0 ? even[group] : odd[group];
@@ -68,16 +67,9 @@ __device__ void add_fp4_scores(Tile<__half, Shape::kColumns> q, Tile<Fp4x2, Shap
   }
 }
 
-// Multiplies scores with what their rows are scaled by, and makes those of keys NaN that have a
-// scale of no number. Each lane looks at one key.
+// Makes scores of keys NaN that have a scale of no number. Each lane looks at one key.
 template <typename Shape>
-__device__ void scale_fp4_scores(Fp4Scores<Shape>& scores, const float (&of_rows)[2],
-                                 const char* scales, int lane) {
-#pragma unroll
-  for (auto& of_keys : scores) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) of_keys[i] *= of_rows[i / 2];
-  }
+__device__ void spoil_fp4_scores(Fp4Scores<Shape>& scores, const char* scales, int lane) {
   Fp4Scales<Shape::kDim> own;
   own.load(scales, lane % Shape::kKeys);
   const uint32_t keys = __ballot_sync(0xffffffff, own.is_special());

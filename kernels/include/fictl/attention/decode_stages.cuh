@@ -34,7 +34,11 @@ struct DecodeShape : DecodeHead<Config> {
   using Head = DecodeHead<Config>;
   using KV = typename Config::Keys::Element;
   static constexpr bool kFp4 = kIsFp4<typename Config::Keys>;
-  using Q = std::conditional_t<kFp4, __half, Widened<typename Config::Q>>;  // of products
+  // Products with keys of fewer bits are of fp16, which they become by one instruction for two,
+  // where bf16 takes eight: queries of bf16 are scaled by row. Rotated keys are as queries are.
+  static constexpr bool kScalesRows = kFp4 || (sizeof(KV) == 1 && !Config::kRope &&
+                                               std::is_same_v<typename Config::Q, __nv_bfloat16>);
+  using Q = std::conditional_t<kScalesRows, __half, Widened<typename Config::Q>>;  // of products
 
   static constexpr int kRows = 16;
   // Keys and values are of fewer bits than what tensor cores take here.
@@ -96,7 +100,7 @@ struct DecodeShape : DecodeHead<Config> {
   static constexpr int kScalesBytes = kKeyScalesBytes + kValueScalesBytes;
   static_assert(!kFp4 || kEven, "heads of four bits are of 64, 128 or 256 elements");
   static constexpr int kRowScalesAt = kScalesAt + kStages * kWarps * kScalesBytes;
-  static constexpr int kRowScalesBytes = kFp4 ? kRows * static_cast<int>(sizeof(float)) : 0;
+  static constexpr int kRowScalesBytes = kScalesRows ? kRows * static_cast<int>(sizeof(float)) : 0;
   static constexpr int kSharedBytes = kRowScalesAt + kRowScalesBytes;
 };
 

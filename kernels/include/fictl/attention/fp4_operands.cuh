@@ -9,9 +9,8 @@
 #pragma once
 
 #include <fictl/attention/fp4_keys.cuh>
-#include <fictl/attention/problem.cuh>
-#include <fictl/attention/row.cuh>
 #include <fictl/attention/tile.cuh>
+#include <fictl/device/mma.cuh>
 #include <fictl/device/reduce.cuh>
 
 namespace fictl::attention {
@@ -25,6 +24,30 @@ __device__ inline void fp4_pairs(uint32_t eight, uint32_t factors, uint32_t (&pa
   pairs[2] = times<__half>(even & 0xff00ff00u, factors);
   pairs[3] = times<__half>(odd & 0xff00ff00u, factors);
 }
+
+// Queries as operands: a lane loads its share of one product at once, where it is used.
+class Fp4Queries {
+ public:
+  explicit __device__ Fp4Queries(char* shared) : words_(reinterpret_cast<uint32_t*>(shared)) {}
+
+  // Stores the `eight`-th eight elements of a row, in the order of fp4_pairs().
+  __device__ void store(int row, int eight, const float (&x)[8]) const {
+    const int lane = row % 8 * 4 + eight % 4;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int product = eight / 4 * 2 + i / 2;
+      words_[(product * device::kWarpSize + lane) * 4 + i % 2 * 2 + row / 8] =
+          device::packed<__half>(x[i], x[i + 4]);
+    }
+  }
+
+  __device__ uint4 of(int product, int lane) const {
+    return reinterpret_cast<const uint4*>(words_)[product * device::kWarpSize + lane];
+  }
+
+ private:
+  uint32_t* words_;
+};
 
 // The scales of a row of kElements.
 template <int kElements>
@@ -76,46 +99,5 @@ class Fp4Scales {
  private:
   uint32_t words_[kWords];
 };
-
-// Loads the queries of an item as fp16, each eight in the order of fp4_pairs(), and rows beyond
-// those of the request as zeros. `scales` get what the scores of each row are to be multiplied
-// with.
-template <int kThreads, int kColumns, typename Config>
-__device__ void load_fp4_queries(Tile<__half, kColumns> to, float* scales,
-                                 const Problem<Config>& problem, const Item& item, int kv_head) {
-  using Q = typename Config::Q;
-  constexpr int kOf = 8;  // elements of a lane at a time
-  constexpr int kLanes = kColumns / kOf < device::kWarpSize ? kColumns / kOf : device::kWarpSize;
-  static_assert(sizeof(Q) == sizeof(__half), "queries of 16 bits");
-  static_assert(kColumns == kLanes * kOf, "a row is loaded at once");
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  // Why all threads of a warp go round: they take part in its reductions.
-  for (int row = static_cast<int>(threadIdx.x) / kLanes; row < Config::kRows;
-       row += kThreads / kLanes) {
-    const Row own = row_of(problem, item.row + row, kv_head);
-    float x[kOf] = {};
-    if (own.query < item.q_len) {
-      const Q* from = problem.q.row(item.q_start + own.query, own.head) + lane * kOf;
-      device::to_float(device::load_l2<kOf>(from), x);
-    }
-    float most = 0.0f;
-#pragma unroll
-    for (const float value : x) most = fmaxf(most, fabsf(value));
-    most = device::warp_reduce(device::Max(), most, kLanes);
-    // To 2^13 and above: 2^24 times smaller elements keep their bits.
-    const int exponent = static_cast<int>(__float_as_uint(most) >> 23);
-    const int up = exponent == 0 || exponent == 255 ? 0 : min(140 - exponent, 126);
-    const float factor = __uint_as_float(static_cast<uint32_t>(127 + up) << 23);
-    if (lane == 0) scales[row] = __uint_as_float(static_cast<uint32_t>(127 - up) << 23);
-    float paired[kOf];
-#pragma unroll
-    for (int i = 0; i < kOf / 2; ++i) {
-      paired[2 * i] = x[i] * factor;
-      paired[2 * i + 1] = x[i + 4] * factor;
-    }
-    *reinterpret_cast<device::Vec<__half, kOf>*>(to.chunk(row, lane)) =
-        device::from_float<__half>(paired);
-  }
-}
 
 }  // namespace fictl::attention

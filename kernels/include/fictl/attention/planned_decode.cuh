@@ -23,15 +23,18 @@
 #include <fictl/attention/clustered.cuh>
 #include <fictl/attention/decode.cuh>
 #include <fictl/attention/share_out.cuh>
+#include <fictl/device/divisor.cuh>
 
 namespace fictl::attention {
 
 struct DecodeBatch {
   Requests requests;
   Sharing sharing;
-  int blocks;         // for each head of the keys: sharing.slots, or as many as there may be items
-  int cluster;        // blocks of one
-  int32_t* counters;  // [sharing.room][kv_heads], zeros between launches
+  int blocks;  // for each head of the keys: sharing.slots, or as many as there may be items
+  // Why divisors: each block divides by them before its first key.
+  device::Divisor kv_heads{1};
+  device::Divisor cluster{1};  // blocks of one
+  int32_t* counters;           // [sharing.room][kv_heads], zeros between launches
 };
 
 // Merges the parts of a tile's rows, of which the first is at `partial`. By a whole block.
@@ -167,7 +170,6 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
 
   const int value_part = static_cast<int>(blockIdx.x) % Shape::kParts;
   const int block = static_cast<int>(blockIdx.x) / Shape::kParts;
-  const int step = static_cast<int>(gridDim.x) / (Shape::kParts * problem.kv_heads);
   const int first_value = value_part * Shape::kPartStep;
   const bool plans = threadIdx.x < device::kWarpSize;
   ask_ahead_for_pages(problem);
@@ -180,26 +182,25 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   bool clustered = false;
   // Every warp finds it for itself: a barrier would take longer.
   if constexpr (Clustered<Config>::kFits) {
-    clustered = batch.cluster > 1 && suits_clusters(whole, batch.cluster);
+    const int blocks = batch.cluster.divisor();
+    clustered = blocks > 1 && suits_clusters(whole, blocks);
   }
-  const int of_head = clustered ? block / batch.cluster : block;
-  const int kv_head = of_head % problem.kv_heads;
-  const int own_request = of_head / problem.kv_heads;  // of a cluster
-  if (clustered &&
-      (own_request >= batch.requests.count || batch.requests[own_request].q_len == 0)) {
-    return;
-  }
+  const int of_head = clustered ? batch.cluster.divide(block).quotient : block;
+  const device::Divisor::Result place = batch.kv_heads.divide(of_head);
+  const int kv_head = place.remainder;
+  const int own = place.quotient;  // a cluster's request, or a block's first item
+  if (clustered && (own >= batch.requests.count || batch.requests[own].q_len == 0)) return;
   if (plans && !clustered) {
     const int best = whole.choose();
     if (threadIdx.x == 0) length = best;
     Cursor(whole, progress).begin();
   }
   // One loop for both, since the walk over the keys is much code.
-  for (int number = block / problem.kv_heads;; number += step) {
+  for (int number = own;; number += batch.blocks) {
     if (plans) {
       bool finds = true;
       if (clustered) {
-        find_in_cluster(whole, own_request, Clustered<Config>::kStep, &found);
+        find_in_cluster<Clustered<Config>::kStep>(whole, own, batch.cluster, &found);
       } else {
         const ShareOut shares(batch.requests, sight, batch.sharing, length);
         finds = Cursor(shares, progress).find(number, &found);
@@ -212,7 +213,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
     const int parts = found.parts;
     const bool meets = clustered && parts > 1;  // other blocks of the cluster
     if (clustered && !meets && device::Cluster::rank() > 0) return;
-    const ClusterParts<Config> cluster(shared, problem.group.divisor() * item.q_len);
+    const ClusterParts<Config> cluster(shared, problem.group.divisor() * item.q_len, batch.cluster);
     const auto store = [&](int row, int dim, const MergedPart& merged) {
       store_merged(problem, item, kv_head, row, dim, merged);
     };
@@ -229,7 +230,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
         });
     if (meets) {
       device::Cluster::sync();
-      cluster.merge(parts, store);
+      cluster.merge(store);
     }
     if (clustered) return;
     if (item.partial >= 0) {
@@ -254,7 +255,7 @@ template <typename Config>
 cudaError_t PlannedDecode(const Problem<Config>& problem, const DecodeBatch& batch,
                           cudaStream_t stream = nullptr, bool pdl = false) {
   if (batch.blocks == 0 || problem.kv_heads == 0) return cudaSuccess;
-  device::LaunchConfig config = planned_launch<Config>(batch.cluster);
+  device::LaunchConfig config = planned_launch<Config>(batch.cluster.divisor());
   config.grid =
       dim3(static_cast<unsigned>(batch.blocks) * problem.kv_heads * DecodeShape<Config>::kParts);
   config.stream = stream;

@@ -1,9 +1,9 @@
 // Elements of 8 bits as elements of 16 bits, which hold each of their values: no rounding.
 //
-// To fp16 it is one instruction for two elements on sm_90. To bf16 it would be four, of which three
-// are conversions, of 16 lanes a clock of an SM: there is none between fp16 and bf16 but by way of
-// fp32. A chunk is moved by bits instead: four instructions for two elements as well, of 64 lanes a
-// clock and more.
+// To fp16 it is one instruction for two elements from sm_89 on, and before that three or four,
+// which move bits. To bf16 it would be four, of which three are conversions, of 16 lanes a clock of
+// an SM: there is none between fp16 and bf16 but by way of fp32. A chunk is moved by bits instead:
+// four instructions for two elements as well, of 64 lanes a clock and more.
 #pragma once
 
 #include <stdint.h>
@@ -16,9 +16,16 @@
 
 namespace fictl::device {
 
-// Four elements as two registers, in their order.
+// The GPU has an instruction that makes two elements of 8 bits fp16.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+constexpr bool kConvertsFp8 = true;
+#else
+constexpr bool kConvertsFp8 = false;
+#endif
+
+// Four elements as two registers, in their order, by conversions.
 template <typename To, typename From>
-__device__ uint2 widened(uint32_t four) {
+__device__ uint2 converted(uint32_t four) {
   typename Pair<From>::type pairs[2];
   memcpy(pairs, &four, sizeof(pairs));
   uint2 words;
@@ -33,6 +40,41 @@ __device__ uint2 widened(uint32_t four) {
     memcpy(&words, both, sizeof(words));
   }
   return words;
+}
+
+// The same to fp16 by their bits. An element of e5m2 is the high byte of one of fp16. One of e4m3
+// has a bit less of exponent, and the difference of the biases is a factor; NaN is set apart.
+template <typename From>
+__device__ uint2 fp16_by_bits(uint32_t four) {
+  constexpr uint32_t kFirst = 0x1404, kSecond = 0x3424;  // to the high bytes of two
+  uint32_t pairs[2] = {__byte_perm(four, 0, kFirst), __byte_perm(four, 0, kSecond)};
+  if constexpr (std::is_same_v<From, __nv_fp8_e4m3>) {
+#pragma unroll
+    for (uint32_t& pair : pairs) {
+      pair = (pair & 0x80008000u) | (pair >> 1 & 0x3f803f80u);
+      __half2 small;
+      memcpy(&small, &pair, sizeof(pair));
+      small = __hmul2(small, __float2half2_rn(256.0f));
+      memcpy(&pair, &small, sizeof(pair));
+    }
+    const uint32_t nans = ((four & 0x7f7f7f7fu) + 0x01010101u) & 0x80808080u;
+    if (nans != 0) {
+      const uint32_t first = __byte_perm(nans, 0, kFirst), second = __byte_perm(nans, 0, kSecond);
+      pairs[0] |= first - (first >> 7);
+      pairs[1] |= second - (second >> 7);
+    }
+  }
+  return {pairs[0], pairs[1]};
+}
+
+// Four elements as two registers, in their order.
+template <typename To, typename From>
+__device__ uint2 widened(uint32_t four) {
+  if constexpr (std::is_same_v<To, __half> && !kConvertsFp8) {
+    return fp16_by_bits<From>(four);
+  } else {
+    return converted<To, From>(four);
+  }
 }
 
 // Elements of 8 bits as bf16, by their bits: exponent and mantissa are moved to where bf16 has
