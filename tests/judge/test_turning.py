@@ -32,6 +32,7 @@ LEAVES = {
     "threads": "torch.set_num_threads(torch.get_num_threads() + 1)",
     "deterministic": "torch.use_deterministic_algorithms(True)",
     "a precision": "torch.set_float32_matmul_precision('medium')",
+    "a newer precision": "torch.backends.cuda.matmul.fp32_precision = 'tf32'",
     "a flag": "torch.backends.cudnn.benchmark = True",
     "a function": "torch.mul = torch.add",
     "a method": "torch.Tensor.__mul__ = torch.Tensor.__add__",

@@ -61,8 +61,7 @@ def _state() -> dict[str, Any]:
     """Read settings of the process, of Python and of torch that a call may depend on."""
     import torch
 
-    backends: Any = torch.backends
-    matmul, cudnn = backends.cuda.matmul, backends.cudnn
+    cudnn: Any = torch.backends.cudnn
     return {
         "os.environ": {**os.environ},
         "the working directory": _folder(),
@@ -75,15 +74,26 @@ def _state() -> dict[str, Any]:
         "the number of threads": torch.get_num_threads(),
         "the gradient mode": (torch.is_grad_enabled(), torch.is_inference_mode_enabled()),
         "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
-        "the precision of products": (
+        "the precision of products": _precision(),
+        "cuDNN's settings": (cudnn.enabled, cudnn.benchmark, cudnn.deterministic),
+    }
+
+
+def _precision() -> tuple[object, ...]:
+    import torch
+
+    backends: Any = torch.backends
+    matmul, cudnn = backends.cuda.matmul, backends.cudnn
+    try:
+        return (
             torch.get_float32_matmul_precision(),
             matmul.allow_tf32,
             matmul.allow_fp16_reduced_precision_reduction,
             matmul.allow_bf16_reduced_precision_reduction,
             cudnn.allow_tf32,
-        ),
-        "cuDNN's settings": (cudnn.enabled, cudnn.benchmark, cudnn.deterministic),
-    }
+        )
+    except RuntimeError:  # It was set by torch's newer names, which the older ones do not read.
+        return ()
 
 
 def _folder() -> str:
@@ -106,14 +116,14 @@ def _resetter(is_cuda: bool) -> Callable[[], None]:
     numbers = getattr(sys.modules.get("numpy"), "random", None)  # torch imports it where it is.
     array = numbers.get_state() if numbers else None
     python, host = random.getstate(), torch.get_rng_state()
-    gpus = torch.cuda.get_rng_state_all() if is_cuda else []
+    gpu = torch.cuda.get_rng_state() if is_cuda else None
 
     def reset() -> None:
         random.setstate(python)
         torch.set_rng_state(host)
         if numbers:
             numbers.set_state(array)
-        if gpus:
-            torch.cuda.set_rng_state_all(gpus)
+        if gpu is not None:
+            torch.cuda.set_rng_state(gpu)
 
     return reset
