@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from fictl import settings
-from fictl.errors import FictlError
+from fictl.errors import FictlError, SetupError
 from fictl.process import set_defaults
 from fictl.ranks.rank import Rank
 from fictl.ranks.verdict import Verdict
@@ -49,6 +49,11 @@ def watched_group(
     set_defaults(RECORDED)
     gpu = None
     if settings.DEVICE.get() == "cuda":
+        if not torch.cuda.is_available():
+            raise SetupError(
+                f"rank {here.rank} sees no GPU",
+                "FICTL_DEVICE=emu runs ranks on the emulated device",
+            )
         # Some launchers show each rank its own GPU alone.
         gpu = torch.device("cuda", here.local % torch.cuda.device_count())
         torch.cuda.set_device(gpu)

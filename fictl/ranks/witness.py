@@ -71,7 +71,10 @@ class Witness:
 
     def __enter__(self) -> Witness:
         self._store.set_timeout(timedelta(seconds=self._seconds + LATER_SECONDS))
-        self._store.set(f"witness/process/{self._here.rank}", to_text(RankProcess.here()))
+        try:
+            self._store.set(f"witness/process/{self._here.rank}", to_text(RankProcess.here()))
+        except RuntimeError as error:
+            raise _store_has_gone(error) from None
         self._processes = {rank: self._process_of(rank) for rank in self._here.others}
         self._thread.start()
         return self
@@ -106,11 +109,14 @@ class Witness:
         return from_text(Verdict, known) if known else self._ask(calls[-1])
 
     def _process_of(self, rank: int) -> RankProcess:
+        start, seconds = time.monotonic(), self._seconds + LATER_SECONDS
         try:
             return from_text(RankProcess, self._store.get(f"witness/process/{rank}").decode())
-        except RuntimeError:
+        except RuntimeError as error:
+            if time.monotonic() - start < seconds / 2:
+                raise _store_has_gone(error) from None
             raise FictlError(
-                f"rank {rank} did not come here within {self._seconds + LATER_SECONDS:g} s",
+                f"rank {rank} did not come here within {seconds:g} s",
                 "every rank has to run the same tests, in one order",
             ) from None
 
@@ -219,10 +225,21 @@ def own_connection(store: Any) -> Any:
 
     while hasattr(store, "underlying_store"):
         store = store.underlying_store
-    if hasattr(store, "clone"):
-        return store.clone()
     tcp: Any = dist
-    return tcp.TCPStore(store.host, store.port, is_master=False, wait_for_workers=False)
+    try:
+        if hasattr(store, "clone"):
+            return store.clone()
+        return tcp.TCPStore(store.host, store.port, is_master=False, wait_for_workers=False)
+    except RuntimeError as error:
+        raise _store_has_gone(error) from None
+
+
+def _store_has_gone(error: RuntimeError) -> FictlError:
+    first = str(error).partition("\n")[0]
+    return FictlError(
+        "the process that serves the ranks' store ended before all ranks had come here",
+        f"see the output of that rank, which is mostly rank 0; torch reports: {first}",
+    )
 
 
 def main_at() -> str:

@@ -69,14 +69,21 @@ def killed_early(rank: int) -> None:
     raise AssertionError("the first rank ended before the others had opened the group")
 
 
+def killed_at_once(rank: int) -> None:
+    raise AssertionError("the first rank ended before it had come")
+
+
 CASES: dict[str, tuple[int, Callable[[int], None]]] = {
     case.__name__: (3 if case is third_of_three else 2, case)
-    for case in (silent, another, killed, server_killed, third_of_three, own_error, killed_early)
+    for case in (
+        *(silent, another, killed, server_killed, third_of_three, own_error),
+        *(killed_early, killed_at_once),
+    )
 }
 
 
 # Cases in which every rank ends by itself: the others learn of the first one's end.
-ENDING = ("another", "killed", "server_killed", "own_error", "killed_early")
+ENDING = ("another", "killed", "server_killed", "own_error", "killed_early", "killed_at_once")
 
 
 def meet(store: Any, here: Rank) -> None:
@@ -103,13 +110,31 @@ def run(case: str, here: Rank, port: int) -> None:
     store = opened.TCPStore(
         "127.0.0.1", port, here.size, here.rank == 0, timeout=timedelta(seconds=30)
     )
-    if case == "killed_early" and here.rank == 0:
-        opened.init_process_group = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+    if case == "killed_early":
+        opens = dist.init_process_group
+        opened.init_process_group = lambda *words, **more: open_or_die(
+            store, here, opens, *words, **more
+        )
+    if case == "killed_at_once" and here.rank == 0:
+        store.wait(["came"])
+        os.kill(os.getpid(), signal.SIGKILL)
+    store.set("came", "1")
     try:
         watch(case, here, store)
     except FictlError as error:
         say(case, here.rank, error.message)
         os._exit(1)
+
+
+def open_or_die(
+    kept: Any, here: Rank, opens: Callable[..., None], /, *words: Any, **more: Any
+) -> None:
+    """Rank 0 ends once the others know of it, as they do before they open their group."""
+    kept.set(f"knows/{here.rank}", "1")
+    if here.rank == 0:
+        kept.wait([f"knows/{rank}" for rank in here.others])
+        os.kill(os.getpid(), signal.SIGKILL)
+    opens(*words, **more)
 
 
 def watch(case: str, here: Rank, store: Any) -> None:

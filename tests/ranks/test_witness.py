@@ -17,7 +17,7 @@ PROGRAM = Path(__file__).with_name("forked_ranks.py")
 def sentences() -> dict[str, dict[int, str]]:
     """The first line that each rank of each case says."""
     cases = ["silent", "another", "killed", "server_killed", "third_of_three", "own_error"]
-    cases.append("killed_early")
+    cases += ["killed_early", "killed_at_once"]
     variables = {"FICTL_RANK_TIMEOUT": "1", "TORCH_CPP_LOG_LEVEL": "FATAL"}
     done = subprocess.run(
         [sys.executable, str(PROGRAM), *cases],
@@ -61,6 +61,14 @@ def test_the_rank_that_serves_the_store_dies(sentences: dict[str, dict[int, str]
 
 def test_a_rank_that_dies_before_all_have_met(sentences: dict[str, dict[int, str]]) -> None:
     assert sentences["killed_early"] == {1: "rank 0 ended before all ranks had opened their group"}
+
+
+def test_the_rank_that_serves_the_store_dies_before_it_comes(
+    sentences: dict[str, dict[int, str]],
+) -> None:
+    """That it is no timeout is known at once."""
+    said = "the process that serves the ranks' store ended before all ranks had come here"
+    assert sentences["killed_at_once"] == {1: said}
 
 
 def test_all_that_wait_say_the_same(sentences: dict[str, dict[int, str]]) -> None:

@@ -1,4 +1,4 @@
-"""What a reference leaves in its process, where the next reference would meet it."""
+"""Leftovers of a reference in its process, which the next reference there would meet."""
 
 from __future__ import annotations
 

@@ -138,8 +138,8 @@ class Spares:
             self._spares.pop().close()
 
     def _missing(self, evaluations: int) -> list[str]:
-        each = (SOLUTION,) if self.reference_stays else (*_REFERENCE, SOLUTION)
-        missing = Counter(each * evaluations)
+        needed = (SOLUTION,) if self.reference_stays else (*_REFERENCE, SOLUTION)
+        missing = Counter(needed * evaluations)
         missing.subtract(spare.role for spare in self._spares)
         return [*missing.elements()]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -28,9 +29,15 @@ def server(request: pytest.FixtureRequest) -> Iterator[JudgeServer]:
     made.close()
 
 
-def judged(server: JudgeServer, asked: Definition, call: str, config: EvalConfig = QUICK) -> str:
+def judged(
+    server: JudgeServer,
+    asked: Definition,
+    call: str,
+    config: EvalConfig = QUICK,
+    root: Path | None = None,
+) -> str:
     tried = solution(f"def run(x, s):\n    return {call}\n")
-    server.begin(JobStarted(False, config, asked.model_dump_json(), tried.model_dump_json()))
+    server.begin(JobStarted(False, config, asked.model_dump_json(), tried.model_dump_json(), root))
     answer = server.evaluate(EvaluateWorkload(WORKLOAD.model_dump_json(), waits=True))
     assert isinstance(answer, Evaluated), answer
     assert answer.evaluation is not None
@@ -60,9 +67,9 @@ def test_otherwise_each_definition_has_its_own(server: JudgeServer, config: Eval
     assert first._sandboxed is None
 
 
-def test_another_device_has_others(server: JudgeServer) -> None:
+def test_another_dataset_has_others(server: JudgeServer, tmp_path: Path) -> None:
     assert judged(server, definition(), "x * s") == "PASSED"
     first = server._reference
-    assert judged(server, DOUBLE, "2 * x * s", replace(QUICK, device="emu")) == "PASSED"
+    assert judged(server, DOUBLE, "2 * x * s", root=tmp_path) == "PASSED"
     assert server._reference is not first
-    assert server._reference.device == "emu"
+    assert server._reference.root == tmp_path
