@@ -46,11 +46,12 @@ class Baseline:
 
     def build(self) -> None:
         """Build the reference of the definition that is served now."""
-        self.definition = self._reference.definition
+        definition = self._reference.definition
         self._overheads.clear()
         self.process.extend(_BUILD_SECONDS)
         with self._failures_of_reference():
-            self.process.build(self.definition, None, self._reference.device)
+            self.process.build(definition, None, self._reference.device)
+        self.definition = definition
 
     def forgets(self) -> bool:
         """Drop the reference; tell whether another one can be built here."""

@@ -141,6 +141,19 @@ if os.environ["HOME"].count("baseline") or "spare-solution" in os.environ["HOME"
     assert reference.baseline.process is not timed
 
 
+def test_a_reference_that_fails_where_it_is_timed_fails_each_time(reference: Reference) -> None:
+    assert judged(reference, definition(), baseline=True).status.value == "PASSED"
+    fails = """
+import os
+if os.environ["HOME"].count("baseline") or "spare-solution" in os.environ["HOME"]:
+    raise RuntimeError("not here")
+"""
+    for _ in range(2):
+        found = judged(reference, definition(fails + REFERENCE), baseline=True)
+        assert found.status.value == "INVALID_REFERENCE", said(found)
+        assert "not here" in found.log
+
+
 def test_a_process_that_was_killed_is_replaced(reference: Reference) -> None:
     judged(reference, definition())
     assert reference._sandboxed is not None
