@@ -6,6 +6,7 @@
 #include <fictl/attention/problem.cuh>
 #include <fictl/attention/row.cuh>
 #include <fictl/attention/tile.cuh>
+#include <fictl/device/math.cuh>
 #include <fictl/device/reduce.cuh>
 #include <fictl/device/widen.cuh>
 
@@ -54,13 +55,6 @@ __device__ void copy_queries(Tile<Widened<typename Config::Q>, kColumns> to,
   }
 }
 
-// The least power of two from `least` on, or `most`.
-constexpr int power_of_two_from(int least, int most) {
-  int power = 1;
-  while (power < least && power < most) power *= 2;
-  return power;
-}
-
 // Gives them to `store(row, eight, x)`, eight elements at a time, and rows beyond those of the
 // request as zeros. Each row is scaled by a power of two to where fp16 holds what matters of it:
 // elements of bf16 that are 2^24 times smaller than the largest keep their bits. `scales` get what
@@ -73,7 +67,7 @@ __device__ void load_scaled_queries(float* scales, const Problem<Config>& proble
   constexpr int kOf = 8;  // elements of a load
   constexpr int kLoads = kColumns / kOf;
   static_assert(Config::kHeadDim % kOf == 0 && kColumns % kOf == 0, "whole loads");
-  constexpr int kLanes = power_of_two_from(kLoads, device::kWarpSize);
+  constexpr int kLanes = device::power_of_two(kLoads, 1, device::kWarpSize);
   constexpr int kTimes = (kLoads + kLanes - 1) / kLanes;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   // Why all threads of a warp go round: they take part in its reductions.

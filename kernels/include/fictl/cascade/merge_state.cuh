@@ -251,13 +251,6 @@ __global__ void __launch_bounds__(kMergeThreads)
   if (at == 0) to.s[row] = merged.s();
 }
 
-// The smallest power of two not below `wanted`, at most `most`, which is a power of two.
-inline unsigned power_of_two(int64_t wanted, unsigned most) {
-  unsigned found = 1;
-  while (found < wanted && found < most) found *= 2;
-  return found;
-}
-
 template <int N, typename T>
 bool in_vectors(const States<T>& states, int64_t head_dim) {
   return device::vec_aligned(states.v) && states.pitch % N == 0 && head_dim % N == 0;
@@ -267,7 +260,7 @@ template <typename T, int N>
 cudaError_t LaunchMergeState(device::LaunchConfig config, States<const T> a, States<const T> b,
                              States<T> to, const uint8_t* mask, int64_t rows, int64_t heads,
                              int64_t head_dim) {
-  const unsigned lanes = power_of_two(head_dim / N, device::kWarpSize);
+  const unsigned lanes = device::power_of_two(head_dim / N, 1, device::kWarpSize);
   config.block = dim3(lanes, kMergeTwoThreads / lanes);
   config.grid = dim3(device::ceil_div(rows, config.block.y * kMergeRows));
   return device::launch<MergeStateKernel<T, N>>(config, a, b, to, mask, rows, heads, head_dim);
@@ -294,11 +287,11 @@ template <typename T, int N>
 cudaError_t LaunchMergeStates(device::LaunchConfig config, States<const T> from, States<T> to,
                               int64_t rows, int64_t states, int64_t heads, int64_t head_dim) {
   const int64_t vecs = head_dim / N;
-  const unsigned lanes = power_of_two(vecs, device::kWarpSize);
+  const unsigned lanes = device::power_of_two(vecs, 1, device::kWarpSize);
   const unsigned most = kMergeThreads / lanes < kMergeParts ? kMergeThreads / lanes : kMergeParts;
   const bool many = rows * vecs * device::ceil_div(states, kMergeShare) >= kMergeManyThreads;
   const int64_t wanted = device::ceil_div(states, many ? kMergeShare : kMergeSmallShare);
-  const unsigned parts = power_of_two(wanted, most);
+  const unsigned parts = device::power_of_two(wanted, 1, static_cast<int>(most));
   config.block = dim3(lanes, kMergeThreads / lanes / parts, parts);
   config.grid = dim3(device::ceil_div(rows, config.block.y), device::ceil_div(vecs, lanes));
   const device::Divisor by_heads(static_cast<int>(heads));

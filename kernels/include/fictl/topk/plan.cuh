@@ -16,13 +16,6 @@ constexpr int kTopKLeastCapacity = 2048;  // where a row is no shorter
 constexpr int kTopKSortable = 4096;       // the largest k that there is room for on any GPU
 constexpr int kTopKBatchVecs = 4;         // vectors of a thread at a time
 
-// The smallest power of two not below `wanted`, from `least` to `most`, which are powers of two.
-inline int power_of_two(int64_t wanted, int least, int most) {
-  int found = least;
-  while (found < wanted && found < most) found *= 2;
-  return found;
-}
-
 // As many entries instead of k cost less than a narrower bound.
 __host__ __device__ inline int64_t top_k_enough(int k) { return int64_t{k} + k / 4 + 64; }
 
@@ -82,11 +75,13 @@ inline TopKPlan top_k_plan(int64_t rows, int blocks, int cols, int vec_elements,
   TopKPlan plan{};
   plan.blocks = blocks;
   const int elements = kTopKElementsAThread / (rows * blocks <= sm_count ? 2 : 1);
-  plan.threads = power_of_two(device::ceil_div(cols, elements), kTopKLeastThreads, kTopKThreads);
+  plan.threads =
+      device::power_of_two(device::ceil_div(cols, elements), kTopKLeastThreads, kTopKThreads);
   // Why not always all: of blocks with a shorter list more fit on an SM.
   const int64_t wanted = blocks > 1 ? kTopKCapacity : int64_t{4} * k;
-  const int most = power_of_two(cols, 1, kTopKCapacity);
-  plan.capacity = power_of_two(wanted, most < kTopKLeastCapacity ? most : kTopKLeastCapacity, most);
+  const int most = device::power_of_two(cols, 1, kTopKCapacity);
+  plan.capacity =
+      device::power_of_two(wanted, most < kTopKLeastCapacity ? most : kTopKLeastCapacity, most);
   while (plan.capacity * int{sizeof(Entry)} + kStatic > shared_bytes) plan.capacity /= 2;
   choose_sample(plan, cols / vec_elements, k);
   return plan;
