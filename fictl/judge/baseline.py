@@ -25,7 +25,6 @@ from fictl.judge.timing_plan import TimingPlan
 
 _FOLDER = "baseline"
 _IDLE_TURNS, _IDLE_AGAIN, _IDLE_SECONDS = 4, 2, 60.0
-_BUILD_SECONDS = 600.0
 # On a GPU a call that takes longer is timed by the clock of the referee alone, twice, or once: what
 # CUPTI adds to that are 0.2 ms for launches.
 _SLOW_SECONDS, _TRIES, _LONG_SECONDS = 0.05, 2, 0.5
@@ -48,7 +47,7 @@ class Baseline:
         """Build the reference of the definition that is served now."""
         definition = self._reference.definition
         self._overheads.clear()
-        self.process.extend(_BUILD_SECONDS)
+        self.process.extend()
         with self._failures_of_reference():
             self.process.build(definition, None, self._reference.device)
         self.definition = definition

@@ -122,7 +122,7 @@ class SolutionProcess:
         if isinstance(libraries, dict):
             self._libraries = {str(number): str(file) for number, file in libraries.items()}
 
-    def extend(self, seconds: float) -> None:
+    def extend(self, seconds: float = _DEFAULT_TIME) -> None:
         """Set the deadline to `seconds` from now."""
         self.deadline = time.monotonic() + seconds
 

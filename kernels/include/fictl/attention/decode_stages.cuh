@@ -35,7 +35,7 @@ struct DecodeShape : DecodeHead<Config> {
   using KV = typename Config::Keys::Element;
   static constexpr bool kFp4 = kIsFp4<typename Config::Keys>;
   // Products with keys of fewer bits are of fp16, which they become by one instruction for two,
-  // where bf16 takes eight: queries of bf16 are scaled by row. Rotated keys are as queries are.
+  // where bf16 takes four: queries of bf16 are scaled by row. Rotated keys are as queries are.
   static constexpr bool kScalesRows = kFp4 || (sizeof(KV) == 1 && !Config::kRope &&
                                                std::is_same_v<typename Config::Q, __nv_bfloat16>);
   using Q = std::conditional_t<kScalesRows, __half, Widened<typename Config::Q>>;  // of products

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <fictl/attention/fp4_keys.cuh>
-#include <fictl/attention/tile.cuh>
 #include <fictl/device/mma.cuh>
 #include <fictl/device/reduce.cuh>
 
