@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+import torch.distributed as dist
 
 from fictl.comm import Group
 from fictl.kernels.comm._all_reduce_workspace import AllReduceWorkspace
@@ -44,6 +45,13 @@ def rank_sum(inputs: Sequence[torch.Tensor]) -> torch.Tensor:
     for x in inputs:
         total += x.float()
     return total.to(inputs[0].dtype)
+
+
+def of_all_ranks(x: torch.Tensor) -> list[torch.Tensor]:
+    """Return the tensors of all ranks of torch's default group."""
+    parts = [torch.empty_like(x) for _ in range(dist.get_world_size())]
+    dist.all_gather(parts, x)
+    return parts
 
 
 def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:

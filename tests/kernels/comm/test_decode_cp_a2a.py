@@ -19,6 +19,8 @@ from fictl.kernels.comm._decode_cp_workspace import (
 from fictl.kernels.comm.decode_cp_a2a.op import decode_cp_a2a_alltoall, decode_cp_a2a_lse_reduce
 from fictl.testing import run_ranks
 
+from .on_gpus import on_gpus
+
 
 @pytest.fixture
 def called(world, device: str):
@@ -148,13 +150,13 @@ def test_workspaces_that_are_none(world, device: str) -> None:
         decode_cp_a2a_lse_reduce(x, stats[..., 0], None, 0, 2, "e")
 
 
-@pytest.mark.gpus(2)
-def test_gpus_of_one_host(ranks, process_group, device: str) -> None:
+@on_gpus
+def test_gpus_of_one_host(size: int, ranks, process_group, device: str) -> None:
     """Results of decode_cp_a2a_allocate_mnnvl_workspace() for the ranks of a mapping."""
-    mapping = SimpleNamespace(cp_size=2, cp_rank=ranks.rank, cp_group=[0, 1])
+    mapping = SimpleNamespace(cp_size=size, cp_rank=ranks.rank, cp_group=[*range(size)])
     workspace = decode_cp_a2a_allocate_mnnvl_workspace(mapping)
-    values = torch.full((3, 2, 8), float(ranks.rank + 1), device=device).half()
-    lse = torch.zeros(3, 2, device=device)
+    values = torch.full((3, size, 8), float(ranks.rank + 1), device=device).half()
+    lse = torch.zeros(3, size, device=device)
     for _ in range(3):
-        out = decode_cp_a2a_lse_reduce(values, lse, workspace, ranks.rank, 2)
-        assert out.unique().tolist() == [1.5]
+        out = decode_cp_a2a_lse_reduce(values, lse, workspace, ranks.rank, size)
+        assert out.unique().tolist() == [(size + 1) / 2]

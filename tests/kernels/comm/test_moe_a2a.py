@@ -23,6 +23,8 @@ from fictl.kernels.comm._moe_alltoall import (
 )
 from fictl.testing import run_ranks
 
+from .on_gpus import on_gpus
+
 EXPERTS, TOP_K, MOST, HIDDEN = 8, 3, 9, 16
 
 
@@ -296,10 +298,10 @@ def test_masks_that_are_refused(mask: Any, message: str, device: str) -> None:
         ranks.dispatched(active_rank_mask=mask)
 
 
-@pytest.mark.gpus(2)
-def test_gpus_of_one_host(ranks, process_group, device: str) -> None:
-    """Rank 0 has three tokens, rank 1 none; their experts are on both."""
-    mapping = SimpleNamespace(moe_ep_rank=ranks.rank, moe_ep_size=2, moe_ep_group=[0, 1])
+@on_gpus
+def test_gpus_of_one_host(size: int, ranks, process_group, device: str) -> None:
+    """Rank 0 has three tokens, the others none; their experts are on the first rank and the last."""
+    mapping = SimpleNamespace(moe_ep_rank=ranks.rank, moe_ep_size=size, moe_ep_group=[*range(size)])
     exchange = MoeAlltoAll(mapping, MOST, 2, EXPERTS, hidden_size=HIDDEN)
     count = 3 if ranks.rank == 0 else 0
     tokens = torch.arange(count * HIDDEN, device=device).view(count, HIDDEN).half()

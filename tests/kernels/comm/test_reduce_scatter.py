@@ -8,6 +8,8 @@ import torch
 from fictl.kernels.comm.all_gather.op import all_gather
 from fictl.kernels.comm.reduce_scatter.op import reduce_scatter
 
+from .on_gpus import on_gpus
+
 DTYPES = (torch.half, torch.bfloat16, torch.float32)
 
 
@@ -70,9 +72,9 @@ def test_an_integer_input_is_refused(world, device: str) -> None:
         world(2).call(reduce_scatter, [torch.zeros(4, dtype=torch.int32, device=device)] * 2)
 
 
-@pytest.mark.gpus(2)
-def test_gpus_of_one_host(ranks, process_group, device: str) -> None:
+@on_gpus
+def test_gpus_of_one_host(size: int, ranks, process_group, device: str) -> None:
     mine = torch.arange(2000, device=device, dtype=torch.float32) * (ranks.rank + 1)
     for _ in range(3):
-        expected = torch.arange(2000, device=device) * 3.0
-        assert torch.equal(reduce_scatter(mine), expected.chunk(2)[ranks.rank])
+        expected = torch.arange(2000, device=device) * float(sum(range(size + 1)))
+        assert torch.equal(reduce_scatter(mine), expected.chunk(size)[ranks.rank])

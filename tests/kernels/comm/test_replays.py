@@ -15,6 +15,7 @@ import torch
 from fictl.comm import Group
 from fictl.testing import run_ranks
 
+from .on_gpus import half_of_all, on_gpus, on_two_groups
 from .replaying import OPS, ROWS, Repeated
 
 REPLAYS = 10_000
@@ -80,13 +81,27 @@ def test_graphs_of_ranks_on_streams_of_one_gpu(op: type[Repeated], device: str) 
 
 
 @pytest.mark.needs_gpu
-@pytest.mark.gpus(2)
+@on_gpus
 @pytest.mark.parametrize("op", OPS)
 def test_graphs_of_ranks_with_a_gpu_each(
-    op: type[Repeated], ranks, process_group, device: str
+    op: type[Repeated], size: int, ranks, process_group, device: str
 ) -> None:
-    repeated = op(Group.of(), device)
+    assert _replayed_alone(op(Group.of(), device)) == 0
+
+
+@pytest.mark.needs_gpu
+@on_two_groups
+@pytest.mark.parametrize("op", OPS)
+def test_graphs_of_two_groups_at_the_same_time(
+    op: type[Repeated], size: int, ranks, process_group, device: str
+) -> None:
+    assert _replayed_alone(op(half_of_all(ranks.rank, size), device)) == 0
+
+
+def _replayed_alone(repeated: Repeated) -> int:
+    """Replay one rank's graphs; return what was wrong."""
     for rows in ROWS:
         repeated.begin()
         assert (repeated.call(rows) == repeated.expected()).all()
-    assert _replayed([repeated], random.Random(1)) == [0]
+    (wrong,) = _replayed([repeated], random.Random(1))
+    return wrong
