@@ -80,11 +80,6 @@ class Workspace:
         return self._connect() if self._table is None else self._table
 
     @property
-    def shares_gpu(self) -> bool:
-        """Tell whether ranks share a GPU, where a kernel that waits must leave room for its peers."""
-        return self.table is not None and self._ranks_of_a_gpu > 1
-
-    @property
     def memory(self) -> torch.Tensor:
         """Return the argument `workspace` of kernels: the bytes that they access."""
         return self._alive().seen
@@ -214,7 +209,9 @@ class Workspace:
 
     def _filled(self, addresses: Sequence[int]) -> torch.Tensor:
         late = (0, 0) if self._late is None else (self._late.patience_ns, self._late.address)
-        head = [_MAGIC, self.rank, self.size, self.bytes, self._most_blocks, *late]
+        # Each rank a GPU of its own, which no other rank uses.
+        have_gpus = int(self.device.type == "cuda" and self._ranks_of_a_gpu == 1)
+        head = [_MAGIC, self.rank, self.size, self.bytes, self._most_blocks, *late, have_gpus]
         table = torch.zeros(_TABLE_WORDS, dtype=torch.int64)
         table[: len(head)] = torch.tensor(head)
         table[_FIRST : _FIRST + self.size] = torch.tensor(addresses)

@@ -43,7 +43,7 @@ def all_reduce_norm(
     writes_norm: bool = True,
     workspace: AllReduceWorkspace | None = None,
     strategy: str | AllReduceStrategy | None = None,
-    triggers_early: bool = False,
+    triggers_early: bool = True,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor | None, torch.Tensor]:
     """Return rmsnorm(all_reduce(input) + residual) * (weight + weight_bias), and the new residual.
@@ -70,8 +70,8 @@ def all_reduce_norm(
     writes_norm: False: only the quantized norm is written.
     workspace: None: that of torch's default group.
     strategy: as in all_reduce.
-    triggers_early: let a kernel that is launched with programmatic dependent launch start before
-        this one ends.
+    triggers_early: let a kernel that is launched with programmatic dependent launch set up before
+        this one ends. Where ranks share a GPU it starts behind the exchange.
     enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     return _fused(
@@ -113,7 +113,7 @@ def moe_reduce_all_reduce_norm(
     writes_norm: bool = True,
     workspace: AllReduceWorkspace | None = None,
     strategy: str | AllReduceStrategy | None = None,
-    triggers_early: bool = False,
+    triggers_early: bool = True,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor | None, torch.Tensor]:
     """Return all_reduce_norm of the sum over e of scales[e] * experts[e], plus input.
@@ -166,7 +166,7 @@ def moe_finalize_all_reduce_norm(
     writes_norm: bool = True,
     workspace: AllReduceWorkspace | None = None,
     strategy: str | AllReduceStrategy | None = None,
-    triggers_early: bool = False,
+    triggers_early: bool = True,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor | None, torch.Tensor]:
     """Return all_reduce_norm of factor * the sum over k of scales[t, k] * experts[places[t, k]].
@@ -232,8 +232,7 @@ def _fused(
         workspace.sizes.flags,
         protocol,
         two_shot,
-        # Where ranks share a GPU, what started early could take the room of a peer that this waits for.
-        triggers_early and not workspace.shared.shares_gpu,
+        triggers_early,
         enable_pdl is None or enable_pdl,
     )
     return out, residual_out

@@ -1,4 +1,4 @@
-"""Sizes of reduce_scatter: the output has 8 KiB to 32 MiB; a decode step, a prefill of a layer."""
+"""Sizes of reduce_scatter: the input has 64 KiB to 64 MiB; a decode step, a prefill of a layer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import torch.distributed as dist
 from fictl.bench import Ranks
 from fictl.trace import Case
 
-_ROWS = (1, 4, 16, 64, 256, 1024, 4096)
+# Rows of 8 KiB, which up to 8 ranks have parts of.
+_ROWS = (8, 32, 128, 512, 2048, 8192)
 
 
 def cases() -> Iterator[Case]:

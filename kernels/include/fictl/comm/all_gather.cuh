@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kStageThreads)
     AllGatherKernel(const __grid_constant__ Peers peers, StageShape shape, const uint8_t* input,
                     uint8_t* output, bool input_aligned, bool output_aligned) {
   using Word = device::Vec<uint8_t, N>;
-  device::pdl_wait();
+  begin(peers);
   const int64_t own = peers.rank * shape.words * N;
   const auto push = [&](Stride range, int64_t half) {
     for_each_word(

@@ -35,6 +35,8 @@ class FlatJob {
   static constexpr int kBlocksOfSm = 2;
   static constexpr bool kLoadsAhead = true;
   static constexpr bool kClusters = false;
+  static constexpr int kBlocksOfOneStep = kBlocksOfSm;
+  static constexpr int kMostRanksOfOneStep = 8;
   static constexpr int N = kPieceBytes / sizeof(T);
 
   __device__ FlatJob(const Arguments& arguments, const RowsShape&) : arguments_(arguments) {}
@@ -124,17 +126,18 @@ cudaError_t AllReduce(const T* input, T* output, int64_t elements, const Peers& 
   using Wide = FlatJob<T, kWideOneShot>;
   static_assert(kWideTwoShot == 2, "two-shot kernels have no wider rows than pairs");
   // Why: ranks may share a GPU, and call with one size while kernels for another one wait.
-  const cudaError_t status =
+  cudaError_t status =
       device::load_kernels<OneShotKernel<Narrow>, OneShotKernel<Pair>, OneShotKernel<Wide>,
                            TwoShotKernel<Narrow>, TwoShotKernel<Pair>>();
+  if (status == cudaSuccess) status = load_one_step<Narrow, Pair, Wide>(peers.size);
   if (status != cudaSuccess) return status;
   if (tiling.vecs_each == 1) {
-    return LaunchAllReduce<Narrow, Narrow>(config, arguments, peers, sizes, shape, exchange, false);
+    return LaunchAllReduce<Narrow, Narrow>(config, arguments, peers, sizes, shape, exchange, true);
   }
   if (tiling.vecs_each == 2) {
-    return LaunchAllReduce<Pair, Pair>(config, arguments, peers, sizes, shape, exchange, false);
+    return LaunchAllReduce<Pair, Pair>(config, arguments, peers, sizes, shape, exchange, true);
   }
-  return LaunchAllReduce<Wide, Pair>(config, arguments, peers, sizes, shape, exchange, false);
+  return LaunchAllReduce<Wide, Pair>(config, arguments, peers, sizes, shape, exchange, true);
 }
 
 }  // namespace fictl::comm

@@ -48,6 +48,9 @@ class NormJob {
   static constexpr int kBlocksOfSm = kManyRows ? 2 : 1;
   static constexpr bool kLoadsAhead = false;
   static constexpr bool kClusters = !kManyRows;
+  // As registers admit.
+  static constexpr int kBlocksOfOneStep = kManyRows || kVecs == 1 ? 2 : 1;
+  static constexpr int kMostRanksOfOneStep = 4;
   static constexpr int N = kPieceBytes / sizeof(T);
   using Reduce = RowReduce<kClusters>;
 
@@ -210,7 +213,7 @@ template <typename T>
 cudaError_t AllReduceNorm(const NormArguments<T>& arguments, const Peers& peers,
                           const ChannelSizes& sizes, const Exchange& exchange,
                           cudaStream_t stream = nullptr, bool pdl = false,
-                          bool triggers_early = false) {
+                          bool triggers_early = true) {
   using Narrow = NormJob<T, 1>;
   using Wide = NormJob<T, NormTiling::kWide>;
   constexpr int kMostWarps = Narrow::kThreads / device::kWarpSize;
@@ -225,7 +228,9 @@ cudaError_t AllReduceNorm(const NormArguments<T>& arguments, const Peers& peers,
   const int most = most_blocks<Narrow>(peers);
   NormTiling tiling(row_vecs, at_once, most, kMostWarps, device::has_pdl<OneShotKernel<Narrow>>());
   if (!tiling.fits(kMostWarps)) return cudaErrorInvalidConfiguration;
-  const bool many = !exchange.two_shot && tiling.take_many(row_vecs, rows, most);
+  const bool fits = takes_one_step<Narrow>(peers, exchange, rows * tiling.blocks);
+  const bool many = !exchange.two_shot && !(tiling.vecs_each == 1 && fits) &&
+                    tiling.take_many(row_vecs, rows, most);
   device::LaunchConfig config;
   config.block = dim3(tiling.warps * device::kWarpSize);
   config.cluster = dim3(tiling.blocks);
@@ -233,9 +238,10 @@ cudaError_t AllReduceNorm(const NormArguments<T>& arguments, const Peers& peers,
   config.pdl = pdl;
   using Many = NormJob<T, NormTiling::kOfManyRows, true>;
   // Why: ranks may share a GPU, and call with one size while kernels for another one wait.
-  const cudaError_t status =
+  cudaError_t status =
       device::load_kernels<OneShotKernel<Narrow>, OneShotKernel<Wide>, OneShotKernel<Many>,
                            TwoShotKernel<Narrow>, TwoShotKernel<Wide>>();
+  if (status == cudaSuccess) status = load_one_step<Narrow, Wide, Many>(peers.size);
   if (status != cudaSuccess) return status;
   if (many) {
     return LaunchAllReduce<Many, Wide>(config, arguments, peers, sizes, shape, exchange,

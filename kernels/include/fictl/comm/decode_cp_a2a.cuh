@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kStageThreads)
     CpAlltoallKernel(const __grid_constant__ Peers peers, StageShape shape,
                      const __grid_constant__ CpSlices slices, char* out, float* out_stats,
                      bool out_aligned) {
-  device::pdl_wait();
+  begin(peers);
   const auto push = [&](Stride range, int64_t half) { cp_push(peers, slices, range, half); };
   const auto take = [&](Stride range, int64_t half) {
     const int words = slices.words.divisor();
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(kStageThreads)
                    const __grid_constant__ CpSlices slices, T* out, float log2_factor,
                    bool out_aligned) {
   constexpr int N = kCpWordBytes / sizeof(T);
-  device::pdl_wait();
+  begin(peers);
   const auto push = [&](Stride range, int64_t half) { cp_push(peers, slices, range, half); };
   const auto take = [&](Stride range, int64_t half) {
     for (int64_t i = range.begin; i < range.end; i += range.step) {

@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(kMoeThreads)
     MoeDispatchKernel(const __grid_constant__ Peers peers, MoeShape shape,
                       const __grid_constant__ MoeDispatch dispatch) {
   __shared__ int before[kMostRanks];
-  device::pdl_wait();
+  begin(peers);
   if (moe_meets_replies(peers, dispatch)) barrier(peers, shape.active);
   const int each = (shape.tokens + static_cast<int>(gridDim.x) - 1) / static_cast<int>(gridDim.x);
   const int first = static_cast<int>(blockIdx.x) * each;
@@ -180,7 +180,7 @@ template <int N>
 __global__ void __launch_bounds__(kMoeThreads)
     MoeStageKernel(const __grid_constant__ Peers peers, MoeShape shape, const uint8_t* rows,
                    int64_t bytes, int64_t replies) {
-  device::pdl_wait();
+  begin(peers);
   const bool aligned = reinterpret_cast<uintptr_t>(rows) % N == 0;
   for (int row = blockIdx.x; row < peers.size * shape.most; row += gridDim.x) {
     if (row % shape.most >= moe_counts(peers, peers.rank)[row / shape.most]) continue;
@@ -196,7 +196,7 @@ template <typename T, int N>
 __global__ void __launch_bounds__(kMoeThreads)
     MoeCombineKernel(const __grid_constant__ Peers peers, MoeShape shape, T* out, int64_t hidden,
                      int64_t replies, bool out_aligned) {
-  device::pdl_wait();
+  begin(peers);
   barrier(peers, shape.active);
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     moe_note_replies(peers, replies, int64_t{peers.size} * shape.most * hidden * sizeof(T));
@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(kMoeThreads)
 __global__ void __launch_bounds__(kMoeThreads)
     MoeSanitizeKernel(const __grid_constant__ Peers peers, int32_t* experts, int most, int top_k,
                       int32_t invalid) {
-  device::pdl_wait();
+  begin(peers);
   const int64_t count = int64_t{peers.size} * most * top_k;
   const int64_t step = int64_t{gridDim.x} * kMoeThreads;
   for (int64_t i = int64_t{blockIdx.x} * kMoeThreads + threadIdx.x; i < count; i += step) {

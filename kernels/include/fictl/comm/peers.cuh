@@ -13,6 +13,8 @@
 
 #include <cuda_runtime.h>
 
+#include <fictl/device/launch.cuh>
+
 #include <cstdint>
 
 namespace fictl::comm {
@@ -63,6 +65,7 @@ struct Peers {
   int rank;
   int size;
   int most_blocks;
+  bool have_gpus;       // each rank a GPU of its own, which no other rank uses
   int64_t patience_ns;  // 0: wait for ever
   Late* late;           // memory of the host; null where patience_ns is 0
 
@@ -75,6 +78,14 @@ struct Peers {
     return reinterpret_cast<T*>(memory[of] + kHeaderBytes + offset);
   }
 };
+
+// Begins a kernel behind the one before. The next one may set up meanwhile, and waits for the end
+// of this one: every block has begun by then, so it takes no room that one of them needs. Where
+// ranks share a GPU it could take that of a peer for which this one waits.
+__device__ inline void begin(const Peers& peers) {
+  device::pdl_wait();
+  if (peers.have_gpus) device::pdl_trigger();
+}
 
 // Writes of this thread, and those of others that it knows of, are visible to whoever sees the
 // flag.

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kStageThreads)
     ReduceScatterKernel(const __grid_constant__ Peers peers, StageShape shape, const T* input,
                         T* output, bool input_aligned, bool output_aligned) {
   using Vec = device::Vec<T, N>;
-  device::pdl_wait();
+  begin(peers);
   const auto own_slot = [&](int of, int64_t half) {
     return peers.data<T>(of, half) + peers.rank * shape.words * N;
   };
