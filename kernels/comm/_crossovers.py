@@ -63,9 +63,9 @@ _UNLIMITED = 1 << 62
 # others: `fictl bench all_reduce --gpus N` with each strategy is what settles them.
 _TABLE: Mapping[str, Mapping[int, Crossovers]] = {
     "nvlink": {
-        1: Crossovers(4 * _MIB, _UNLIMITED, 0),
+        1: Crossovers(16 * _MIB, _UNLIMITED, 0),
         3: Crossovers(384 * _KIB, 0, 4 * _MIB),
-        4: Crossovers(256 * _KIB, 0, 4 * _MIB),
+        4: Crossovers(256 * _KIB, 0, 16 * _MIB),
         5: Crossovers(128 * _KIB, 0, 4 * _MIB),
     },
     # Ranks that share a GPU: there is no link, and all ranks' writes go to one memory.

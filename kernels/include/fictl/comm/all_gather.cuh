@@ -16,18 +16,20 @@
 
 namespace fictl::comm {
 
-template <int N>
-__global__ void __launch_bounds__(kStageThreads)
+// kAligned: words of input and output can be accessed as such; else byte by byte.
+template <int N, bool kAligned>
+__global__ void __launch_bounds__(kStageThreads, kStageBlocksOfSm)
     AllGatherKernel(const __grid_constant__ Peers peers, StageShape shape, const uint8_t* input,
-                    uint8_t* output, bool input_aligned, bool output_aligned) {
+                    uint8_t* output) {
   using Word = device::Vec<uint8_t, N>;
+  constexpr int kGroup = kAligned ? 4 : 1;
   begin(peers);
   const int64_t own = peers.rank * shape.words * N;
   const auto push = [&](Stride range, int64_t half) {
-    for_each_word(
-        range, [&](int64_t i) { return load_word<N>(input + i * N, input_aligned); },
+    for_each_word<kGroup>(
+        range, [&](int64_t i) { return load_word<N>(input + i * N, kAligned); },
         [&](int64_t i, Word word) {
-          store_word(output + own + i * N, word, output_aligned);
+          store_word(output + own + i * N, word, kAligned);
           // Why from the next rank on: each link has one writer at a time.
           for (int to = 1; to < peers.size; ++to) {
             const int peer = (peers.rank + to) % peers.size;
@@ -40,9 +42,9 @@ __global__ void __launch_bounds__(kStageThreads)
     for (int from = 0; from < peers.size; ++from) {
       if (from == peers.rank) continue;
       const int64_t slot = from * shape.words * N;
-      for_each_word(
+      for_each_word<kGroup>(
           range, [&](int64_t i) { return device::load_l2<N>(slots + slot + i * N); },
-          [&](int64_t i, Word word) { store_word(output + slot + i * N, word, output_aligned); });
+          [&](int64_t i, Word word) { store_word(output + slot + i * N, word, kAligned); });
     }
   };
   in_stages(peers, shape, push, take);
@@ -51,8 +53,16 @@ __global__ void __launch_bounds__(kStageThreads)
 template <int N>
 cudaError_t LaunchAllGather(const Peers& peers, const uint8_t* input, uint8_t* output,
                             int64_t bytes, int64_t room, cudaStream_t stream, bool pdl) {
-  return launch_stages<AllGatherKernel<N>>(peers, bytes / N, room, stream, pdl, input, output,
-                                           is_aligned<N>(input), is_aligned<N>(output));
+  // Why: ranks may share a GPU, and a tensor of one be aligned otherwise than that of another.
+  const cudaError_t status =
+      device::load_kernels<AllGatherKernel<N, true>, AllGatherKernel<N, false>>();
+  if (status != cudaSuccess) return status;
+  if (is_aligned<N>(input) && is_aligned<N>(output)) {
+    return launch_stages<AllGatherKernel<N, true>>(peers, bytes / N, room, stream, pdl, input,
+                                                   output);
+  }
+  return launch_stages<AllGatherKernel<N, false>>(peers, bytes / N, room, stream, pdl, input,
+                                                  output);
 }
 
 // bytes: of the input, which may be the rank's part of output. room: bytes of data in the memory of

@@ -229,8 +229,7 @@ cudaError_t AllReduceNorm(const NormArguments<T>& arguments, const Peers& peers,
   NormTiling tiling(row_vecs, at_once, most, kMostWarps, device::has_pdl<OneShotKernel<Narrow>>());
   if (!tiling.fits(kMostWarps)) return cudaErrorInvalidConfiguration;
   const bool fits = takes_one_step<Narrow>(peers, exchange, rows * tiling.blocks);
-  const bool many = !exchange.two_shot && !(tiling.vecs_each == 1 && fits) &&
-                    tiling.take_many(row_vecs, rows, most);
+  const bool many = !(tiling.vecs_each == 1 && fits) && tiling.take_many(row_vecs, at_once, most);
   device::LaunchConfig config;
   config.block = dim3(tiling.warps * device::kWarpSize);
   config.cluster = dim3(tiling.blocks);
@@ -240,11 +239,11 @@ cudaError_t AllReduceNorm(const NormArguments<T>& arguments, const Peers& peers,
   // Why: ranks may share a GPU, and call with one size while kernels for another one wait.
   cudaError_t status =
       device::load_kernels<OneShotKernel<Narrow>, OneShotKernel<Wide>, OneShotKernel<Many>,
-                           TwoShotKernel<Narrow>, TwoShotKernel<Wide>>();
+                           TwoShotKernel<Narrow>, TwoShotKernel<Wide>, TwoShotKernel<Many>>();
   if (status == cudaSuccess) status = load_one_step<Narrow, Wide, Many>(peers.size);
   if (status != cudaSuccess) return status;
   if (many) {
-    return LaunchAllReduce<Many, Wide>(config, arguments, peers, sizes, shape, exchange,
+    return LaunchAllReduce<Many, Many>(config, arguments, peers, sizes, shape, exchange,
                                        triggers_early);
   }
   if (tiling.vecs_each == 1) {

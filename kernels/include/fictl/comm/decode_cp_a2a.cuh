@@ -88,7 +88,7 @@ __device__ inline void cp_push(const Peers& peers, const CpSlices& slices, Strid
 }
 
 // out: (rows, ranks, values), out_stats: (rows, ranks, statistics), contiguous.
-__global__ void __launch_bounds__(kStageThreads)
+__global__ void __launch_bounds__(kStageThreads, kStageBlocksOfSm)
     CpAlltoallKernel(const __grid_constant__ Peers peers, StageShape shape,
                      const __grid_constant__ CpSlices slices, char* out, float* out_stats,
                      bool out_aligned) {
@@ -144,7 +144,7 @@ __device__ inline void cp_weights(const Peers& peers, const CpSlices& slices, in
 
 // out: (rows, values), contiguous. log2_factor: makes an lse one to the base 2.
 template <typename T>
-__global__ void __launch_bounds__(kStageThreads)
+__global__ void __launch_bounds__(kStageThreads, kStageBlocksOfSm)
     CpReduceKernel(const __grid_constant__ Peers peers, StageShape shape,
                    const __grid_constant__ CpSlices slices, T* out, float log2_factor,
                    bool out_aligned) {

@@ -17,10 +17,11 @@
 namespace fictl::comm {
 
 template <typename T, int N>
-__global__ void __launch_bounds__(kStageThreads)
+__global__ void __launch_bounds__(kStageThreads, kStageBlocksOfSm)
     ReduceScatterKernel(const __grid_constant__ Peers peers, StageShape shape, const T* input,
                         T* output, bool input_aligned, bool output_aligned) {
   using Vec = device::Vec<T, N>;
+  constexpr int kBatch = 4;
   begin(peers);
   const auto own_slot = [&](int of, int64_t half) {
     return peers.data<T>(of, half) + peers.rank * shape.words * N;
@@ -40,12 +41,25 @@ __global__ void __launch_bounds__(kStageThreads)
     const T* slots = peers.data<T>(peers.rank, half);
     for (int64_t i = range.begin; i < range.end; i += range.step) {
       float sum[N] = {};
-      for (int from = 0; from < peers.size; ++from) {
-        const bool is_own = from == peers.rank;
-        const T* part = (is_own ? input : slots) + (from * shape.words + i) * N;
-        float values[N];
-        device::to_float(load_word<N>(part, !is_own || input_aligned), values);
-        for (int n = 0; n < N; ++n) sum[n] = from == 0 ? values[n] : sum[n] + values[n];
+      // Why batches: the loads of a batch are in flight together.
+#pragma unroll 1
+      for (int first = 0; first < peers.size; first += kBatch) {
+        Vec parts[kBatch];
+#pragma unroll
+        for (int j = 0; j < kBatch; ++j) {
+          const int from = first + j;
+          if (from >= peers.size) continue;
+          const bool is_own = from == peers.rank;
+          const T* part = (is_own ? input : slots) + (from * shape.words + i) * N;
+          parts[j] = load_word<N>(part, !is_own || input_aligned);
+        }
+#pragma unroll
+        for (int j = 0; j < kBatch; ++j) {
+          if (first + j >= peers.size) continue;
+          float values[N];
+          device::to_float(parts[j], values);
+          for (int n = 0; n < N; ++n) sum[n] = first + j == 0 ? values[n] : sum[n] + values[n];
+        }
       }
       store_word(output + i * N, device::from_float<T, N>(sum), output_aligned);
     }

@@ -10,12 +10,11 @@
 
 namespace fictl::comm {
 
-constexpr int kStageThreads = 512;
-constexpr int kStageBlocks = 64;
+constexpr int kStageThreads = 384;
+// Why two: while one uses what has come, the links carry what the other pushes.
+constexpr int kStageBlocksOfSm = 2;
 constexpr int kMostStages = 16;
 
-// Why 64 blocks: all must be resident, and 64 times 512 threads of 4 words of 16 bytes are 2 MiB in
-// flight, twice what a link of 450 GB/s holds in 2 us.
 struct StageShape {
   int64_t words;  // of each rank's part
   int64_t room;   // bytes of data in the memory of each rank, for two turns
@@ -54,9 +53,8 @@ struct Stride {
 
 // `store(i, load(i))` for each i of the range. Why in groups: the loads of a group are in flight
 // together; the compiler cannot move one across a store.
-template <typename Load, typename Store>
+template <int kGroup = 4, typename Load, typename Store>
 __device__ void for_each_word(const Stride& range, Load load, Store store) {
-  constexpr int kGroup = 4;
   int64_t i = range.begin;
   for (; i + (kGroup - 1) * range.step < range.end; i += kGroup * range.step) {
     decltype(load(i)) words[kGroup];
@@ -107,7 +105,8 @@ cudaError_t launch_stages(const Peers& peers, int64_t words, int64_t room, cudaS
   if (words == 0) return cudaSuccess;
   constexpr int64_t kWordsOfStage = int64_t{kStageThreads} * 4;  // of a block, at least
   const int64_t wanted = (words + kStageThreads - 1) / kStageThreads;
-  const int64_t most = peers.most_blocks < kStageBlocks ? peers.most_blocks : kStageBlocks;
+  const int64_t resident = int64_t{peers.most_blocks} * kStageBlocksOfSm;
+  const int64_t most = resident < kMostBlocks ? resident : kMostBlocks;
   const int64_t blocks = wanted < most ? wanted : most;
   const int64_t stages = words / (blocks * kWordsOfStage);
   StageShape shape{words, room, 1};
