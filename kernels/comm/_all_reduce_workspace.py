@@ -126,7 +126,14 @@ class AllReduceWorkspace:
             return LAMPORT if nbytes <= self.limits.most_by_lamport else ONE_SHOT
         return LAMPORT_TWO_SHOT if nbytes <= self.limits.lamport_two_shot else TWO_SHOT
 
-    def strategy(self, op: str, nbytes: int, strategy: str | AllReduceStrategy | None) -> Any:
+    def strategy(
+        self,
+        op: str,
+        nbytes: int,
+        strategy: str | AllReduceStrategy | None,
+        *,
+        with_norm: bool = False,
+    ) -> Any:
         """Return the way that an input of `nbytes` takes; raise in words if there is no room."""
         if nbytes > self.bytes:
             raise ValueError(
@@ -134,7 +141,8 @@ class AllReduceWorkspace:
                 f"{nbytes}; pass AllReduceWorkspace(group, {nbytes})"
             )
         if strategy is None:
-            return self.limits.chosen(nbytes)
+            limits = _limits(self.size, self.shared.group.is_local, with_norm)
+            return limits.chosen(nbytes)
         if isinstance(strategy, str):
             if strategy not in NAMED:
                 raise ValueError(
@@ -182,5 +190,5 @@ _default: dict[torch.device, AllReduceWorkspace] = {}
 
 
 @cache
-def _limits(ranks: int, is_local: bool) -> Crossovers:
-    return crossovers("one-gpu" if is_local else "nvlink", ranks)
+def _limits(ranks: int, is_local: bool, with_norm: bool = False) -> Crossovers:
+    return crossovers("one-gpu" if is_local else "nvlink", ranks, with_norm=with_norm)

@@ -57,25 +57,37 @@ class Crossovers(NamedTuple):
 
 _ORDER = (LAMPORT, ONE_SHOT, LAMPORT_TWO_SHOT, TWO_SHOT)
 _UNLIMITED = 1 << 62
-# By topology, and by the ranks from which a row holds. Two ranks of NVLink were measured on two
-# H200: up to 4 MiB Lamport's protocol was the fastest way, above it flags in one hop. Rows of more
-# ranks are calculated from link bandwidth, latency and measurements of four H200 with kernels of
-# others: `fictl bench all_reduce --gpus N` with each strategy is what settles them.
-_TABLE: Mapping[str, Mapping[int, Crossovers]] = {
+# By topology, and by the ranks from which a row holds. Two and four ranks of NVLink were measured on
+# four H200 (tests/perf/crossovers.py); of two, Lamport's protocol was the fastest way up to 16 MiB,
+# of four from 512 KiB on in two hops. What it has no buffers for takes flags: its buffers are three.
+# Rows of other numbers of ranks are calculated from those, by the bytes that cross the links.
+_Rows = Mapping[int, Crossovers]
+# Ranks that share a GPU: there is no link, and all ranks' writes go to one memory.
+_ON_ONE_GPU: _Rows = {
+    1: Crossovers(1 * _MIB, _UNLIMITED, 0),
+    3: Crossovers(256 * _KIB, 0, 1 * _MIB),
+}
+_SUMS: Mapping[str, _Rows] = {
     "nvlink": {
         1: Crossovers(16 * _MIB, _UNLIMITED, 0),
-        3: Crossovers(384 * _KIB, 0, 4 * _MIB),
-        4: Crossovers(256 * _KIB, 0, 16 * _MIB),
-        5: Crossovers(128 * _KIB, 0, 4 * _MIB),
+        3: Crossovers(768 * _KIB, 0, 16 * _MIB),
+        4: Crossovers(512 * _KIB, 0, 16 * _MIB),
+        5: Crossovers(256 * _KIB, 0, 16 * _MIB),
     },
-    # Ranks that share a GPU: there is no link, and all ranks' writes go to one memory.
-    "one-gpu": {
-        1: Crossovers(1 * _MIB, _UNLIMITED, 0),
-        3: Crossovers(256 * _KIB, 0, 1 * _MIB),
+    "one-gpu": _ON_ONE_GPU,
+}
+# With a norm, which is of whole rows, the second hop pays later.
+_NORMS: Mapping[str, _Rows] = {
+    "nvlink": {
+        1: Crossovers(16 * _MIB, _UNLIMITED, 0),
+        3: Crossovers(1536 * _KIB, 0, 4 * _MIB),
+        4: Crossovers(1 * _MIB, 0, 4 * _MIB),
+        5: Crossovers(512 * _KIB, 0, 4 * _MIB),
     },
+    "one-gpu": _ON_ONE_GPU,
 }
 
 
-def crossovers(topology: str, ranks: int) -> Crossovers:
-    rows = _TABLE[topology]
+def crossovers(topology: str, ranks: int, *, with_norm: bool = False) -> Crossovers:
+    rows = (_NORMS if with_norm else _SUMS)[topology]
     return rows[max(least for least in rows if least <= ranks)]

@@ -210,7 +210,7 @@ def _fused(
     nbytes = residual.nbytes
     if workspace is None:
         workspace = default_workspace(nbytes, residual.device)
-    protocol, two_shot = workspace.strategy(name, nbytes, strategy)
+    protocol, two_shot = workspace.strategy(name, nbytes, strategy, with_norm=True)
     if out is None and writes_norm:
         out = torch.empty_like(residual)
     if residual_out is None:

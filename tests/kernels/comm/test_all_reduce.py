@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from typing import Any
 
 import pytest
@@ -135,10 +136,12 @@ def test_the_way_follows_from_bytes_and_ranks() -> None:
     assert four.chosen(4096) == LAMPORT
     assert four.chosen(1 << 26) == TWO_SHOT
     assert crossovers("nvlink", 8) == crossovers("nvlink", 6)
-    for ranks in range(1, 9):
-        row = crossovers("nvlink", ranks)
+    for ranks, with_norm in product(range(1, 9), (False, True)):
+        row = crossovers("nvlink", ranks, with_norm=with_norm)
         limits = [limit for limit in row if limit]
         assert limits == sorted(limits)
+        # Buffers are made for sums, whatever uses them.
+        assert row.most_by_lamport <= crossovers("nvlink", ranks).most_by_lamport
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 //
 // Tiling: rows are as many vectors as a block holds. Few bytes are spread over many small blocks,
 // as what an SM sends is limited; many make blocks of 256 threads with up to three vectors each, of
-// which an SM has two: while one waits for its data to arrive, the link has those of the other. The
+// which an SM has two: while one waits for its data to arrive, the link has those of the other. Two
+// hops with flags, which are for the largest inputs, have blocks of 384 threads. The
 // fewest steps are taken that there can be, and rows are then as narrow as these steps allow: all
 // blocks have the same to send, where the widest rows would leave a part of them idle.
 #pragma once
@@ -25,13 +26,13 @@ struct FlatArguments {
   int whole;  // vectors that are loaded and stored as such: none where a pointer is not aligned
 };
 
-template <typename T, int kVecsOfThread>
+template <typename T, int kVecsOfThread, int kMostThreads = 256>
 class FlatJob {
  public:
   using Element = T;
   using Arguments = FlatArguments<T>;
   static constexpr int kVecs = kVecsOfThread;
-  static constexpr int kThreads = 256;
+  static constexpr int kThreads = kMostThreads;
   static constexpr int kBlocksOfSm = 2;
   static constexpr bool kLoadsAhead = true;
   static constexpr bool kClusters = false;
@@ -88,11 +89,11 @@ struct FlatTiling {
   int vecs_each;
 
   // `at_once`: rows of one step of all blocks. A thread has up to `most_each` vectors of a row.
-  FlatTiling(int64_t vecs, int64_t at_once, int most_each) {
-    constexpr int64_t kLeast = 64, kMost = 256;
-    const int64_t steps = device::ceil_div(vecs, at_once * kMost * most_each);
+  FlatTiling(int64_t vecs, int64_t at_once, int most_each, int64_t most_threads = 256) {
+    constexpr int64_t kLeast = 64;
+    const int64_t steps = device::ceil_div(vecs, at_once * most_threads * most_each);
     const int64_t row_vecs = device::ceil_div(vecs, at_once * steps);
-    vecs_each = static_cast<int>(device::ceil_div(row_vecs, kMost));
+    vecs_each = static_cast<int>(device::ceil_div(row_vecs, most_threads));
     const int64_t warps = device::ceil_div(row_vecs, int64_t{vecs_each} * device::kWarpSize);
     const int64_t fitting = warps * device::kWarpSize;
     threads = static_cast<unsigned>(fitting < kLeast ? kLeast : fitting);
@@ -116,7 +117,10 @@ cudaError_t AllReduce(const T* input, T* output, int64_t elements, const Peers& 
   const FlatArguments<T> arguments{input, output, elements,
                                    aligned ? static_cast<int>(elements / Narrow::N) : 0};
   const int64_t at_once = most_blocks<Narrow>(peers) * (exchange.two_shot ? peers.size : 1);
-  const FlatTiling tiling(vecs, at_once, exchange.two_shot ? kWideTwoShot : kWideOneShot);
+  using Large = FlatJob<T, kWideTwoShot, 384>;
+  const bool large = exchange.two_shot && exchange.protocol == Protocol::kFlags;
+  const FlatTiling tiling(vecs, at_once, exchange.two_shot ? kWideTwoShot : kWideOneShot,
+                          large ? Large::kThreads : Narrow::kThreads);
   const RowsShape& shape = tiling.shape;
   device::LaunchConfig config;
   config.block = dim3(tiling.threads);
@@ -128,9 +132,12 @@ cudaError_t AllReduce(const T* input, T* output, int64_t elements, const Peers& 
   // Why: ranks may share a GPU, and call with one size while kernels for another one wait.
   cudaError_t status =
       device::load_kernels<OneShotKernel<Narrow>, OneShotKernel<Pair>, OneShotKernel<Wide>,
-                           TwoShotKernel<Narrow>, TwoShotKernel<Pair>>();
+                           TwoShotKernel<Narrow>, TwoShotKernel<Pair>, TwoShotKernel<Large>>();
   if (status == cudaSuccess) status = load_one_step<Narrow, Pair, Wide>(peers.size);
   if (status != cudaSuccess) return status;
+  if (large) {
+    return LaunchAllReduce<Pair, Large>(config, arguments, peers, sizes, shape, exchange, true);
+  }
   if (tiling.vecs_each == 1) {
     return LaunchAllReduce<Narrow, Narrow>(config, arguments, peers, sizes, shape, exchange, true);
   }
