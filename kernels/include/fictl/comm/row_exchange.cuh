@@ -5,6 +5,7 @@
 //   one-shot  Every rank pushes all rows to all others, and sums what has come: one hop.
 //   two-shot  Row i is the affair of rank i % ranks. The others push it there, that rank sums and
 //             pushes it to all: two hops, and 2 / ranks of the bytes.
+// Few rows take the one-shot way by a kernel without a loop over steps (one_step.cuh).
 // Values are added in fp32 from rank 0 on, and rounded once: the sums have the same bits on every
 // rank, in both ways and by both protocols (channel.cuh). A -0.0 counts as +0.0.
 //
