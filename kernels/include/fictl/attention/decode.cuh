@@ -469,7 +469,15 @@ __device__ __forceinline__ void decode_item(const Problem<Config>& problem, cons
   const QueryTile q{shared, part("queries", Shape::kQueriesAt, Shape::kQueryBytes)};
   [[maybe_unused]] auto* row_scales = reinterpret_cast<float*>(
       shared + part("scales of rows", Shape::kRowScalesAt, Shape::kRowScalesBytes));
-  if constexpr (!Shape::kScalesRows) copy_queries<Shape::kThreads>(q, problem, item, kv_head);
+  // Why before the keys: what is asked for later comes later, and the first product waits for it.
+  [[maybe_unused]] std::conditional_t<Shape::kScalesRows,
+                                      ScaledQueries<Shape::kThreads, Shape::kColumns, Config>, int>
+      scaled;
+  if constexpr (Shape::kScalesRows) {
+    scaled.load(problem, item, kv_head);
+  } else {
+    copy_queries<Shape::kThreads>(q, problem, item, kv_head);
+  }
   device::copy_commit();
 #pragma unroll
   for (int i = 0; i < kStages; ++i) {
@@ -477,15 +485,14 @@ __device__ __forceinline__ void decode_item(const Problem<Config>& problem, cons
     stages.copy_values(i, i, found[i]);
   }
   if constexpr (Shape::kScalesRows) {
-    load_scaled_queries<Shape::kThreads, Shape::kColumns>(
-        row_scales, problem, item, kv_head, [&](int row, int eight, const float (&x)[8]) {
-          if constexpr (Shape::kFp4) {
-            Fp4Queries(q.shared + q.start).store(row, eight, x);
-          } else {
-            *reinterpret_cast<device::Vec<__half, 8>*>(q.chunk(row, eight)) =
-                device::from_float<__half>(x);
-          }
-        });
+    scaled.give(row_scales, [&](int row, int eight, const float (&x)[8]) {
+      if constexpr (Shape::kFp4) {
+        Fp4Queries(q.shared + q.start).store(row, eight, x);
+      } else {
+        *reinterpret_cast<device::Vec<__half, 8>*>(q.chunk(row, eight)) =
+            device::from_float<__half>(x);
+      }
+    });
   }
 
   double* turns =
