@@ -102,12 +102,9 @@ class ClusterParts {
     for (int own = static_cast<int>(threadIdx.x);; own += Shape::kThreads) {
       const int number = own * blocks_.divisor() + rank_;
       if (number >= count_) return;
-      MergedPart merged;
-#pragma unroll 4
-      for (int part = 0; part < blocks_.divisor(); ++part) {
-        const float2 state = states()[part * each_ + own];
-        merged.add(sums()[part * each_ + own], device::SoftmaxState{state.x, state.y});
-      }
+      const MergedPart merged = MergedPart::of(
+          blocks_.divisor(), [&](int part) { return states()[part * each_ + own]; },
+          [&](int part) { return sums()[part * each_ + own]; });
       finish(number / kFours, number % kFours * MergedPart::kOf, merged);
     }
   }

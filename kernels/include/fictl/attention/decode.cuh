@@ -274,6 +274,12 @@ class DecodeWarp {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = half * 8 + lane_ / 4;
+      // The lanes of a row have its maximum, and each a part of its sum.
+      device::SoftmaxState& state = states_[half];
+      state.sum += __shfl_xor_sync(0xffffffff, state.sum, 1);
+      state.sum += __shfl_xor_sync(0xffffffff, state.sum, 2);
+      if (row >= rows_) continue;
+      if (lane_ % 4 == 0) all_states[warp * Shape::kRows + row] = {state.max, state.sum};
       float* to = shared + warp * kWarpSums + row * Shape::kSumsPitch;
       if constexpr (Shape::kFp4) {
 #pragma unroll
@@ -299,11 +305,6 @@ class DecodeWarp {
           }
         }
       }
-      // The lanes of a row have its maximum, and each a part of its sum.
-      device::SoftmaxState& state = states_[half];
-      state.sum += __shfl_xor_sync(0xffffffff, state.sum, 1);
-      state.sum += __shfl_xor_sync(0xffffffff, state.sum, 2);
-      if (lane_ % 4 == 0) all_states[warp * Shape::kRows + row] = {state.max, state.sum};
     }
     __syncthreads();
     ready();
@@ -398,15 +399,12 @@ class DecodeWarp {
   // Four contiguous elements of a row, with the sums of all warps.
   static __device__ MergedPart merged_four(const float* shared, const float2* all_states, int row,
                                            int dim) {
-    MergedPart merged;
-#pragma unroll
-    for (int warp = 0; warp < Shape::kWarps; ++warp) {
-      const float2 state = all_states[warp * Shape::kRows + row];
-      const auto* sums = reinterpret_cast<const MergedPart::Sums*>(shared + warp * kWarpSums +
-                                                                   row * Shape::kSumsPitch + dim);
-      merged.add(*sums, device::SoftmaxState{state.x, state.y});
-    }
-    return merged;
+    return MergedPart::of(
+        Shape::kWarps, [&](int warp) { return all_states[warp * Shape::kRows + row]; },
+        [&](int warp) {
+          return *reinterpret_cast<const MergedPart::Sums*>(shared + warp * kWarpSums +
+                                                            row * Shape::kSumsPitch + dim);
+        });
   }
 
   const Problem<Config>& problem_;
@@ -470,9 +468,8 @@ __device__ __forceinline__ void decode_item(const Problem<Config>& problem, cons
   [[maybe_unused]] auto* row_scales = reinterpret_cast<float*>(
       shared + part("scales of rows", Shape::kRowScalesAt, Shape::kRowScalesBytes));
   // Why before the keys: what is asked for later comes later, and the first product waits for it.
-  [[maybe_unused]] std::conditional_t<Shape::kScalesRows,
-                                      ScaledQueries<Shape::kThreads, Shape::kColumns, Config>, int>
-      scaled;
+  [[maybe_unused]] std::conditional_t<
+      Shape::kScalesRows, ScaledQueries<Shape::kThreads, Shape::kColumns, Config>, int> scaled;
   if constexpr (Shape::kScalesRows) {
     scaled.load(problem, item, kv_head);
   } else {
