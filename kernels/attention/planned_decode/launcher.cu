@@ -176,8 +176,6 @@ Requests requests_of(const PlannedCall& call, int64_t keys) {
   requests.count = static_cast<int>(call.pages.size(0));
   requests.kv_lens = call.kv_lens.data<const int32_t>();
   requests.q_starts = call.q_starts == nullptr ? nullptr : call.q_starts->data<const int32_t>();
-  requests.q_unit = 1;
-  requests.kv_unit = 1;
   requests.q_len = static_cast<int>(call.q_len);
   requests.queries = static_cast<int>(call.q.size(0));
   requests.keys = static_cast<int>(keys);
