@@ -182,6 +182,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   __shared__ Found found;
   // Why here: what is looked at once an item would take registers of the walk over the keys.
   __shared__ int length;
+  __shared__ int number;
   __shared__ Progress progress;
   __shared__ bool has_item;
   __shared__ bool is_last;
@@ -215,16 +216,22 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   const int kv_head = clustered ? of_cluster.remainder : of_block;
   if (plans && !clustered) {
     const int best = whole.choose();
-    if (threadIdx.x == 0) length = best;
+    if (threadIdx.x == 0) {
+      length = best;
+      number = first_item;
+    }
     Cursor(whole, progress).begin();
   }
   // One loop for both, since the walk over the keys is much code.
-  for (int number = first_item;; number += batch.blocks) {
+  for (;;) {
     if (!clustered) {
       if (plans) {
         const ShareOut shares(batch.requests, sight, batch.sharing, length);
         const bool finds = Cursor(shares, progress).find(number, &found);
-        if (threadIdx.x == 0) has_item = finds;
+        if (threadIdx.x == 0) {
+          has_item = finds;
+          number += batch.blocks;
+        }
       }
       __syncthreads();
       if (!has_item) return;
