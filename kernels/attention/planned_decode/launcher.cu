@@ -14,6 +14,9 @@ namespace {
 
 using Wide = WideDecode<Config>;
 using Keys = Config::Keys;
+// A block alone on an SM has 64 KiB in flight and takes some 1.1 us for them: 5 times its share of
+// an H200's bandwidth, where three are on each; conversions make it less.
+constexpr float kLastWave = 0.4f;
 constexpr bool kOwnTables = std::is_same_v<Keys, OwnPagedKeys<Keys::Element>>;
 
 // A tensor made here: of the launcher's own numbers, or another view of the caller's memory.
@@ -223,7 +226,7 @@ cudaError_t attend(const Launch& launch, const PlannedCall& call, Problem<C> pro
   batch.requests = requests;
   // Why so many: as many parts as for four waves of blocks, each tile's last one on top.
   const int room = place_parts(launch, call, 8 * slots, &problem);
-  batch.sharing = {Tile::kRows, slots, std::max(Tile::kKeys * Tile::kWarps, 64), room};
+  batch.sharing = {Tile::kRows, slots, std::max(Tile::kKeys * Tile::kWarps, 64), room, kLastWave};
   batch.counters = call.counters.data<int32_t>();
   batch.cluster = device::Divisor(cluster);
   batch.kv_heads = device::Divisor(std::max(problem.kv_heads, 1));
