@@ -156,7 +156,8 @@ __device__ bool find_in_cluster(const ShareOut& whole, int number, const device:
   item.begin = min(begin + device::Cluster::rank() * each * kStep, end);
   item.end = min(end, item.begin + each * kStep);
   item.partial = -1;
-  *found = {item, steps > each ? blocks.divisor() : 1, 0};
+  if (lane == 0) *found = {item, steps > each ? blocks.divisor() : 1, 0};
+  __syncwarp();
   return true;
 }
 

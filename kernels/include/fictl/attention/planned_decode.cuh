@@ -179,7 +179,8 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
                         const __grid_constant__ DecodeBatch batch) {
   using Shape = DecodeShape<Config>;
   extern __shared__ __align__(128) char shared[];
-  __shared__ Found found;
+  // Of each warp of a cluster's block, or of the one that plans.
+  __shared__ Found found_by[Shape::kWarps];
   // Why here: what is looked at once an item would take registers of the walk over the keys.
   __shared__ int length;
   __shared__ int number;
@@ -207,11 +208,12 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
 
   const Sight sight{problem.group.divisor(), problem.causal, problem.window_left};
   const ShareOut whole(batch.requests, sight, batch.sharing);
-  Found own;
+  const int warp = static_cast<int>(threadIdx.x) / device::kWarpSize;
   const bool clustered =
-      has_clusters && find_in_cluster<Clustered<Config>::kStep>(whole, of_cluster.quotient,
-                                                                batch.cluster, batch.whole, &own);
-  if (clustered && (of_cluster.quotient >= batch.requests.count || own.item.q_len == 0)) return;
+      has_clusters && find_in_cluster<Clustered<Config>::kStep>(
+                          whole, of_cluster.quotient, batch.cluster, batch.whole, &found_by[warp]);
+  const Found& found = found_by[clustered ? warp : 0];
+  if (clustered && (of_cluster.quotient >= batch.requests.count || found.item.q_len == 0)) return;
   const auto [first_item, of_block] = batch.kv_heads.divide(block);
   const int kv_head = clustered ? of_cluster.remainder : of_block;
   if (plans && !clustered) {
@@ -227,7 +229,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
     if (!clustered) {
       if (plans) {
         const ShareOut shares(batch.requests, sight, batch.sharing, length);
-        const bool finds = Cursor(shares, progress).find(number, &found);
+        const bool finds = Cursor(shares, progress).find(number, found_by);
         if (threadIdx.x == 0) {
           has_item = finds;
           number += batch.blocks;
@@ -235,10 +237,9 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
       }
       __syncthreads();
       if (!has_item) return;
-      own = found;
     }
-    const Item item = own.item;
-    const bool meets = clustered && own.parts > 1;  // other blocks of the cluster
+    const Item item = found.item;
+    const bool meets = clustered && found.parts > 1;  // other blocks of the cluster
     if (clustered && !meets && device::Cluster::rank() > 0) return;
     const ClusterParts<Config> cluster(shared, problem.group.divisor() * item.q_len, batch.cluster);
     const auto store = [&](int row, int dim, const MergedPart& merged) {
