@@ -16,8 +16,9 @@
 //
 // Traffic: that of decode.cuh. Parts go over the network between SMs: 24 bytes for four elements.
 //
-// Shared memory: they lie behind the sums of the block's own warps, where stages of keys were. So
-// all blocks have walked over their keys before one of them writes.
+// Shared memory: they lie behind all else, 12 KiB with 128 dims, so that a block that writes to
+// another one has only to know that it has started. Where stages of keys were, it would have to
+// have walked over its keys: another fence of all memory between the last key and the result.
 #pragma once
 
 #include <fictl/attention/decode.cuh>
@@ -30,6 +31,7 @@ namespace fictl::attention {
 
 constexpr int kMostBlocksOfTile = 16;                       // of a cluster on sm_90
 constexpr int kMostRequestsOfClusters = device::kWarpSize;  // suits_clusters() looks at one a lane.
+constexpr int kMostSharedBytes = 227 << 10;                 // of a block on sm_90
 // Keys that a block walks over in the time that sharing out takes longer.
 constexpr int kWorthOfCluster = 384;
 
@@ -40,8 +42,9 @@ struct Clustered {
   static constexpr int kPlaces = Shape::kRows * kFours + kMostBlocksOfTile;
   static constexpr int kStatesAt = kPlaces * static_cast<int>(sizeof(MergedPart::Sums));
   static constexpr int kBytes = kStatesAt + kPlaces * static_cast<int>(sizeof(float2));
-  static constexpr int kAt = (Shape::kSumsBytes + 15) / 16 * 16;
-  static constexpr bool kFits = Shape::kParts == 1 && kAt + kBytes <= Shape::kRingBytes;
+  static constexpr int kAt = (Shape::kSharedBytes + 15) / 16 * 16;
+  static constexpr int kSharedBytes = kAt + kBytes;  // of blocks of clusters
+  static constexpr bool kFits = Shape::kParts == 1 && kSharedBytes <= kMostSharedBytes;
   // Parts are multiples of as many keys.
   static constexpr int kOfWarps = Shape::kKeys * (Shape::kWarps < 4 ? Shape::kWarps : 4);
   static constexpr int kStep = kOfWarps < 64 ? 64 : kOfWarps;

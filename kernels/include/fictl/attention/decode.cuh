@@ -444,12 +444,12 @@ __device__ void ask_ahead(const Problem<Config>& problem, int block) {
 }
 
 // Attention of one item for one head of the keys, by a whole block; before it does another, there
-// is to be a barrier. The values are those from `first_value` on. The block calls `walked()` when
-// its stages are no longer in use; for the others see DecodeWarp::merge().
-template <typename Config, typename Walked, typename Ready, typename Finish>
+// is to be a barrier. The values are those from `first_value` on; for the others see
+// DecodeWarp::merge().
+template <typename Config, typename Ready, typename Finish>
 __device__ __forceinline__ void decode_item(const Problem<Config>& problem, const Item& item,
-                                            int kv_head, int first_value, char* shared,
-                                            Walked walked, Ready ready, Finish finish) {
+                                            int kv_head, int first_value, char* shared, Ready ready,
+                                            Finish finish) {
   using Shape = DecodeShape<Config>;
   using Q = typename Shape::Q;
   using Stages = DecodeStages<Config>;
@@ -554,7 +554,6 @@ __device__ __forceinline__ void decode_item(const Problem<Config>& problem, cons
   }
   device::copy_wait<0>();
   __syncthreads();
-  walked();
   warp.merge(reinterpret_cast<float*>(shared + part("sums", 0, Shape::kSumsBytes)), ready, finish);
 }
 
@@ -576,7 +575,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   const auto finish = [&](int row, int dim, const MergedPart& merged) {
     store_merged(problem, item, share.kv_head, row, dim, merged);
   };
-  decode_item(problem, item, share.kv_head, first_value, shared, [] {}, [] {}, finish);
+  decode_item(problem, item, share.kv_head, first_value, shared, [] {}, finish);
 }
 
 // For any items of 16 rows; parts of split ones are for MergeParts to merge.

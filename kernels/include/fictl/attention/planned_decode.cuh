@@ -169,7 +169,8 @@ device::LaunchConfig planned_launch(int cluster) {
   config.block = dim3(DecodeShape<Config>::kThreads);
   config.cluster = dim3(static_cast<unsigned>(cluster));
   config.grid = config.cluster;
-  config.shared_bytes = DecodeShape<Config>::kSharedBytes;
+  config.shared_bytes =
+      cluster > 1 ? Clustered<Config>::kSharedBytes : DecodeShape<Config>::kSharedBytes;
   return config;
 }
 
@@ -241,15 +242,13 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
     const Item item = found.item;
     const bool meets = clustered && found.parts > 1;  // other blocks of the cluster
     if (clustered && !meets && device::Cluster::rank() > 0) return;
+    if (meets) device::Cluster::arrive_started();
     const ClusterParts<Config> cluster(shared, problem.group.divisor() * item.q_len, batch.cluster);
     const auto store = [&](int row, int dim, const MergedPart& merged) {
       store_merged(problem, item, kv_head, row, dim, merged);
     };
     decode_item(
         problem, item, kv_head, first_value, shared,
-        [&] {
-          if (meets) device::Cluster::arrive();
-        },
         [&] {
           if (meets) device::Cluster::wait();
         },
