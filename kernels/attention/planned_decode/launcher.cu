@@ -14,6 +14,9 @@ namespace {
 
 using Wide = WideDecode<Config>;
 using Keys = Config::Keys;
+// A block alone on an SM has 64 KiB in flight and takes some 1.1 us for them: 5 times its share of
+// an H200's bandwidth, where three are on each; conversions make it less.
+constexpr float kLastWave = 0.4f;
 constexpr bool kOwnTables = std::is_same_v<Keys, OwnPagedKeys<Keys::Element>>;
 
 // A tensor made here: of the launcher's own numbers, or another view of the caller's memory.
@@ -107,14 +110,22 @@ AttentionCall attention_call(const PlannedCall& call, View k, View v, const Bloc
           of_v.view};
 }
 
+// The most keys of a request that its queries see, and the tiles of its rows.
+template <typename C>
+int64_t most_seen(const Problem<C>& problem, const Requests& requests) {
+  return std::min<int64_t>(requests.keys, int64_t{problem.window_left} + requests.q_len);
+}
+template <typename C>
+int64_t most_tiles(const Problem<C>& problem, const Requests& requests) {
+  const int64_t rows = int64_t{requests.q_len} * problem.group.divisor();
+  return device::ceil_div(rows, DecodeShape<C>::kRows);
+}
+
 // Items that a batch may have at most: parts shorter than kShortest are not made.
 template <typename C>
 int64_t most_items(const Problem<C>& problem, const Requests& requests) {
-  const int64_t seen =
-      std::min<int64_t>(requests.keys, int64_t{problem.window_left} + requests.q_len);
-  const int64_t rows = int64_t{requests.q_len} * problem.group.divisor();
-  const int64_t tiles = device::ceil_div(rows, DecodeShape<C>::kRows);
-  return requests.count * tiles * std::max<int64_t>(device::ceil_div(seen, ShareOut::kShortest), 1);
+  const int64_t parts = device::ceil_div(most_seen(problem, requests), ShareOut::kShortest);
+  return requests.count * most_tiles(problem, requests) * std::max<int64_t>(parts, 1);
 }
 
 // Places the counters and the partial results, and returns for how many parts there is room.
@@ -176,8 +187,6 @@ Requests requests_of(const PlannedCall& call, int64_t keys) {
   requests.count = static_cast<int>(call.pages.size(0));
   requests.kv_lens = call.kv_lens.data<const int32_t>();
   requests.q_starts = call.q_starts == nullptr ? nullptr : call.q_starts->data<const int32_t>();
-  requests.q_unit = 1;
-  requests.kv_unit = 1;
   requests.q_len = static_cast<int>(call.q_len);
   requests.queries = static_cast<int>(call.q.size(0));
   requests.keys = static_cast<int>(keys);
@@ -207,21 +216,23 @@ Problem<C> problem_of(const Launch& launch, const PlannedCall& call, const Views
   return problem;
 }
 
-// Shares out the work to `slots` blocks of each head of the keys, or to clusters of them.
+// Shares out the work to `slots` blocks of each head of the keys, or to clusters of them; `whole`:
+// a cluster for each request.
 template <typename C>
 cudaError_t attend(const Launch& launch, const PlannedCall& call, Problem<C> problem,
-                   const Requests& requests, int slots, int cluster) {
+                   const Requests& requests, int slots, int cluster, bool whole = false) {
   using Tile = DecodeShape<C>;
   DecodeBatch batch{};
   batch.requests = requests;
   // Why so many: as many parts as for four waves of blocks, each tile's last one on top.
   const int room = place_parts(launch, call, 8 * slots, &problem);
-  batch.sharing = {Tile::kRows, slots, std::max(Tile::kKeys * Tile::kWarps, 64), room};
+  batch.sharing = {Tile::kRows, slots, std::max(Tile::kKeys * Tile::kWarps, 64), room, kLastWave};
   batch.counters = call.counters.data<int32_t>();
   batch.cluster = device::Divisor(cluster);
   batch.kv_heads = device::Divisor(std::max(problem.kv_heads, 1));
-  batch.blocks = slots;
-  if (cluster == 1) {
+  batch.whole = whole;
+  batch.blocks = whole ? requests.count * cluster : slots;
+  if (cluster == 1 && !whole) {
     batch.blocks = static_cast<int>(std::min<int64_t>(slots, most_items(problem, requests)));
   }
   return PlannedDecode(problem, batch, launch.stream, launch.pdl && call.enable_pdl);
@@ -263,7 +274,10 @@ void attend_planned(const Launch& launch, PlannedCall call) {
   using Tile = DecodeShape<Config>;
   const int sms = limited ? static_cast<int>(call.most_sms) : launch.sm_count;
   const int slots = std::max(sms * Tile::kBlocks / (Tile::kParts * problem.kv_heads), 1);
-  CUDA_CHECK(launch, attend(launch, call, problem, requests, slots, 1));
+  // Why not where SMs are limited: more blocks than `slots` would run at once.
+  const bool whole = (!limited || requests.count <= slots) && most_tiles(problem, requests) <= 1 &&
+                     most_seen(problem, requests) <= ShareOut::kShortest;
+  CUDA_CHECK(launch, attend(launch, call, problem, requests, slots, 1, whole));
 }
 
 }  // namespace fictl::attention

@@ -1,5 +1,7 @@
 #include <binding/launch.h>
 
+#include <algorithm>
+
 #include <fictl/attention/planned_prefill.cuh>
 
 namespace fictl::attention {
@@ -21,8 +23,8 @@ void list_work(const Launch& launch, View items, View merges, const View* kv_len
   batch.q_lens = numbers(q_lens);
   batch.q_starts = numbers(q_starts);
   batch.kv_starts = numbers(kv_starts);
-  batch.q_unit = static_cast<int>(q_unit);
-  batch.kv_unit = static_cast<int>(kv_unit);
+  batch.q_unit = device::Divisor(std::max(static_cast<int>(q_unit), 1));
+  batch.kv_unit = device::Divisor(std::max(static_cast<int>(kv_unit), 1));
   batch.q_len = static_cast<int>(q_len);
   batch.queries = static_cast<int>(queries);
   batch.keys = static_cast<int>(keys);

@@ -16,8 +16,9 @@
 //
 // Traffic: that of decode.cuh. Parts go over the network between SMs: 24 bytes for four elements.
 //
-// Shared memory: they lie behind the sums of the block's own warps, where stages of keys were. So
-// all blocks have walked over their keys before one of them writes.
+// Shared memory: they lie behind all else, 12 KiB with 128 dims, so that a block that writes to
+// another one has only to know that it has started. Where stages of keys were, it would have to
+// have walked over its keys: another fence of all memory between the last key and the result.
 #pragma once
 
 #include <fictl/attention/decode.cuh>
@@ -30,6 +31,7 @@ namespace fictl::attention {
 
 constexpr int kMostBlocksOfTile = 16;                       // of a cluster on sm_90
 constexpr int kMostRequestsOfClusters = device::kWarpSize;  // suits_clusters() looks at one a lane.
+constexpr int kMostSharedBytes = 227 << 10;                 // of a block on sm_90
 // Keys that a block walks over in the time that sharing out takes longer.
 constexpr int kWorthOfCluster = 384;
 
@@ -40,8 +42,9 @@ struct Clustered {
   static constexpr int kPlaces = Shape::kRows * kFours + kMostBlocksOfTile;
   static constexpr int kStatesAt = kPlaces * static_cast<int>(sizeof(MergedPart::Sums));
   static constexpr int kBytes = kStatesAt + kPlaces * static_cast<int>(sizeof(float2));
-  static constexpr int kAt = (Shape::kSumsBytes + 15) / 16 * 16;
-  static constexpr bool kFits = Shape::kParts == 1 && kAt + kBytes <= Shape::kRingBytes;
+  static constexpr int kAt = (Shape::kSharedBytes + 15) / 16 * 16;
+  static constexpr int kSharedBytes = kAt + kBytes;  // of blocks of clusters
+  static constexpr bool kFits = Shape::kParts == 1 && kSharedBytes <= kMostSharedBytes;
   // Parts are multiples of as many keys.
   static constexpr int kOfWarps = Shape::kKeys * (Shape::kWarps < 4 ? Shape::kWarps : 4);
   static constexpr int kStep = kOfWarps < 64 ? 64 : kOfWarps;
@@ -56,17 +59,15 @@ __host__ __device__ inline bool is_even_enough(float longest, float all, int blo
   return longest * of_slots <= static_cast<float>(blocks) * (even + kWorthOfCluster * of_slots);
 }
 
-// The same of a batch: by lengths alone, so that all blocks say the same. By a whole warp.
-__device__ inline bool suits_clusters(const ShareOut& whole, int blocks) {
-  const int lane = static_cast<int>(threadIdx.x) % device::kWarpSize;
-  const Requests& requests = whole.requests();
-  const int length = lane < requests.count ? whole.cut(requests[lane]).length : 0;
+// The same of a batch, of whose requests each lane has the length of one: by lengths alone, so that
+// all blocks say the same. By a whole warp.
+__device__ inline bool suits_clusters(int length, int blocks, int slots) {
   const int longest = static_cast<int>(device::warp_max(static_cast<uint32_t>(length)));
   // Units that 32 lanes can add up, to count what all have.
   constexpr int kUnit = 64;
   const uint32_t units = device::warp_sum(static_cast<uint32_t>((length + kUnit - 1) / kUnit));
   return is_even_enough(static_cast<float>(longest), static_cast<float>(units) * kUnit, blocks,
-                        whole.sharing().slots);
+                        slots);
 }
 
 // Sums of all blocks of a cluster, which are merged by the block that they are the affair of.
@@ -102,12 +103,9 @@ class ClusterParts {
     for (int own = static_cast<int>(threadIdx.x);; own += Shape::kThreads) {
       const int number = own * blocks_.divisor() + rank_;
       if (number >= count_) return;
-      MergedPart merged;
-#pragma unroll 4
-      for (int part = 0; part < blocks_.divisor(); ++part) {
-        const float2 state = states()[part * each_ + own];
-        merged.add(sums()[part * each_ + own], device::SoftmaxState{state.x, state.y});
-      }
+      const MergedPart merged = MergedPart::of(
+          blocks_.divisor(), [&](int part) { return states()[part * each_ + own]; },
+          [&](int part) { return sums()[part * each_ + own]; });
       finish(number / kFours, number % kFours * MergedPart::kOf, merged);
     }
   }
@@ -130,20 +128,40 @@ class ClusterParts {
   char* shared_;
 };
 
-// The item of this block: its part of the keys of a request, which is cut into equal ones, of steps
-// of kStep keys. A request of one part is the first block's alone; otherwise those that come too
-// late for keys have parts of none.
+// Tells whether clusters have the requests, and finds the item of this block, of request `number`:
+// its part of the keys, which are cut into equal ones, of steps of kStep keys. A request of one
+// part is the first block's alone; otherwise those that come too late for keys have parts of none.
+// `surely`: clusters have them whatever their lengths are. By a whole warp, of which each lane
+// looks at a request. Why each warp for itself: a barrier would take longer.
 template <int kStep>
-__device__ void find_in_cluster(const ShareOut& whole, int number, const device::Divisor& blocks,
-                                Found* found) {
-  const Request request = whole.requests()[number];
-  const Cut cut = whole.cut(request);
-  const int steps = (cut.length + kStep - 1) / kStep;
+__device__ bool find_in_cluster(const ShareOut& whole, int number, const device::Divisor& blocks,
+                                bool surely, Found* found) {
+  const int lane = static_cast<int>(threadIdx.x) % device::kWarpSize;
+  const int at = surely ? number : lane;
+  Request request{};
+  Cut cut{};
+  if (at < whole.requests().count) {
+    request = whole.requests()[at];
+    cut = whole.cut(request);
+  }
+  if (!surely && !suits_clusters(cut.length, blocks.divisor(), whole.sharing().slots)) return false;
+  const auto own = [&](int x) { return __shfl_sync(0xffffffff, x, number % device::kWarpSize); };
+  const int begin = own(cut.begin);
+  const int end = own(cut.end);
+  const int steps = (end - begin + kStep - 1) / kStep;
   const int each = max(blocks.divide(steps + blocks.divisor() - 1).quotient, 1);
-  Item item = whole.item(number, request, cut, 0, 0);
-  item.begin = min(cut.begin + device::Cluster::rank() * each * kStep, cut.end);
-  item.end = min(cut.end, item.begin + each * kStep);
-  if (threadIdx.x == 0) *found = {item, steps > each ? blocks.divisor() : 1, 0};
+  Item item{};
+  item.request = number;
+  item.q_start = own(request.q_start);
+  item.q_len = own(request.q_len);
+  item.kv_start = own(request.kv_start);
+  item.kv_len = own(request.kv_len);
+  item.begin = min(begin + device::Cluster::rank() * each * kStep, end);
+  item.end = min(end, item.begin + each * kStep);
+  item.partial = -1;
+  if (lane == 0) *found = {item, steps > each ? blocks.divisor() : 1, 0};
+  __syncwarp();
+  return true;
 }
 
 // Blocks of a cluster for a batch of which each head has one, and blocks for each head of the keys.

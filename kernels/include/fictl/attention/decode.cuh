@@ -274,6 +274,12 @@ class DecodeWarp {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = half * 8 + lane_ / 4;
+      // The lanes of a row have its maximum, and each a part of its sum.
+      device::SoftmaxState& state = states_[half];
+      state.sum += __shfl_xor_sync(0xffffffff, state.sum, 1);
+      state.sum += __shfl_xor_sync(0xffffffff, state.sum, 2);
+      if (row >= rows_) continue;
+      if (lane_ % 4 == 0) all_states[warp * Shape::kRows + row] = {state.max, state.sum};
       float* to = shared + warp * kWarpSums + row * Shape::kSumsPitch;
       if constexpr (Shape::kFp4) {
 #pragma unroll
@@ -299,11 +305,6 @@ class DecodeWarp {
           }
         }
       }
-      // The lanes of a row have its maximum, and each a part of its sum.
-      device::SoftmaxState& state = states_[half];
-      state.sum += __shfl_xor_sync(0xffffffff, state.sum, 1);
-      state.sum += __shfl_xor_sync(0xffffffff, state.sum, 2);
-      if (lane_ % 4 == 0) all_states[warp * Shape::kRows + row] = {state.max, state.sum};
     }
     __syncthreads();
     ready();
@@ -398,15 +399,12 @@ class DecodeWarp {
   // Four contiguous elements of a row, with the sums of all warps.
   static __device__ MergedPart merged_four(const float* shared, const float2* all_states, int row,
                                            int dim) {
-    MergedPart merged;
-#pragma unroll
-    for (int warp = 0; warp < Shape::kWarps; ++warp) {
-      const float2 state = all_states[warp * Shape::kRows + row];
-      const auto* sums = reinterpret_cast<const MergedPart::Sums*>(shared + warp * kWarpSums +
-                                                                   row * Shape::kSumsPitch + dim);
-      merged.add(*sums, device::SoftmaxState{state.x, state.y});
-    }
-    return merged;
+    return MergedPart::of(
+        Shape::kWarps, [&](int warp) { return all_states[warp * Shape::kRows + row]; },
+        [&](int warp) {
+          return *reinterpret_cast<const MergedPart::Sums*>(shared + warp * kWarpSums +
+                                                            row * Shape::kSumsPitch + dim);
+        });
   }
 
   const Problem<Config>& problem_;
@@ -446,12 +444,12 @@ __device__ void ask_ahead(const Problem<Config>& problem, int block) {
 }
 
 // Attention of one item for one head of the keys, by a whole block; before it does another, there
-// is to be a barrier. The values are those from `first_value` on. The block calls `walked()` when
-// its stages are no longer in use; for the others see DecodeWarp::merge().
-template <typename Config, typename Walked, typename Ready, typename Finish>
+// is to be a barrier. The values are those from `first_value` on; for the others see
+// DecodeWarp::merge().
+template <typename Config, typename Ready, typename Finish>
 __device__ __forceinline__ void decode_item(const Problem<Config>& problem, const Item& item,
-                                            int kv_head, int first_value, char* shared,
-                                            Walked walked, Ready ready, Finish finish) {
+                                            int kv_head, int first_value, char* shared, Ready ready,
+                                            Finish finish) {
   using Shape = DecodeShape<Config>;
   using Q = typename Shape::Q;
   using Stages = DecodeStages<Config>;
@@ -469,7 +467,14 @@ __device__ __forceinline__ void decode_item(const Problem<Config>& problem, cons
   const QueryTile q{shared, part("queries", Shape::kQueriesAt, Shape::kQueryBytes)};
   [[maybe_unused]] auto* row_scales = reinterpret_cast<float*>(
       shared + part("scales of rows", Shape::kRowScalesAt, Shape::kRowScalesBytes));
-  if constexpr (!Shape::kScalesRows) copy_queries<Shape::kThreads>(q, problem, item, kv_head);
+  // Why before the keys: what is asked for later comes later, and the first product waits for it.
+  [[maybe_unused]] std::conditional_t<
+      Shape::kScalesRows, ScaledQueries<Shape::kThreads, Shape::kColumns, Config>, int> scaled;
+  if constexpr (Shape::kScalesRows) {
+    scaled.load(problem, item, kv_head);
+  } else {
+    copy_queries<Shape::kThreads>(q, problem, item, kv_head);
+  }
   device::copy_commit();
 #pragma unroll
   for (int i = 0; i < kStages; ++i) {
@@ -477,15 +482,14 @@ __device__ __forceinline__ void decode_item(const Problem<Config>& problem, cons
     stages.copy_values(i, i, found[i]);
   }
   if constexpr (Shape::kScalesRows) {
-    load_scaled_queries<Shape::kThreads, Shape::kColumns>(
-        row_scales, problem, item, kv_head, [&](int row, int eight, const float (&x)[8]) {
-          if constexpr (Shape::kFp4) {
-            Fp4Queries(q.shared + q.start).store(row, eight, x);
-          } else {
-            *reinterpret_cast<device::Vec<__half, 8>*>(q.chunk(row, eight)) =
-                device::from_float<__half>(x);
-          }
-        });
+    scaled.give(row_scales, [&](int row, int eight, const float (&x)[8]) {
+      if constexpr (Shape::kFp4) {
+        Fp4Queries(q.shared + q.start).store(row, eight, x);
+      } else {
+        *reinterpret_cast<device::Vec<__half, 8>*>(q.chunk(row, eight)) =
+            device::from_float<__half>(x);
+      }
+    });
   }
 
   double* turns =
@@ -550,7 +554,6 @@ __device__ __forceinline__ void decode_item(const Problem<Config>& problem, cons
   }
   device::copy_wait<0>();
   __syncthreads();
-  walked();
   warp.merge(reinterpret_cast<float*>(shared + part("sums", 0, Shape::kSumsBytes)), ready, finish);
 }
 
@@ -572,7 +575,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   const auto finish = [&](int row, int dim, const MergedPart& merged) {
     store_merged(problem, item, share.kv_head, row, dim, merged);
   };
-  decode_item(problem, item, share.kv_head, first_value, shared, [] {}, [] {}, finish);
+  decode_item(problem, item, share.kv_head, first_value, shared, [] {}, finish);
 }
 
 // For any items of 16 rows; parts of split ones are for MergeParts to merge.

@@ -27,6 +27,23 @@ struct MergedPart {
     add(of_part, kept, state.weight(state_of_part.max));
   }
 
+  // The sum of parts whose states and sums are there. Why the largest maximum first: otherwise each
+  // part would wait for two exponentials of the one before.
+  template <typename StateOf, typename SumsOf>
+  static __device__ MergedPart of(int count, StateOf state_of, SumsOf sums_of) {
+    MergedPart all;
+#pragma unroll 8
+    for (int i = 0; i < count; ++i) all.state.max = fmaxf(all.state.max, state_of(i).x);
+#pragma unroll 8
+    for (int i = 0; i < count; ++i) {
+      const float2 state = state_of(i);
+      const float weight = all.state.weight(state.x);
+      all.state.sum += state.y * weight;
+      all.add(sums_of(i), 1.0f, weight);
+    }
+    return all;
+  }
+
  private:
   __device__ void add(const Sums& more, float kept, float weight) {
 #pragma unroll

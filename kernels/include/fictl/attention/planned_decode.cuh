@@ -9,6 +9,8 @@
 // Clusters: where there is a cluster of blocks for each head of each request, and parts of one size
 // are about as good as evenly shared work, a cluster has the keys of one head (clustered.cuh).
 // What finding one's part, counting the blocks and merging through L2 take, some 3 us, is then 1.
+// Where no request can have more keys than a part is to have at least, as in a window of 128, each
+// block is a cluster of its own, and nobody looks at other requests.
 //
 // Why one launch: a second kernel for the merge takes 2 us even where it starts ahead, and one for
 // the plan as much again, while a request of 1000 keys is done in 7.
@@ -34,6 +36,7 @@ struct DecodeBatch {
   // Why divisors: each block divides by them before its first key.
   device::Divisor kv_heads{1};
   device::Divisor cluster{1};  // blocks of one
+  bool whole;                  // each request has a cluster, whatever the lengths
   int32_t* counters;           // [sharing.room][kv_heads], zeros between launches
 };
 
@@ -145,13 +148,29 @@ __device__ inline bool is_last_part(int32_t* counter, int parts, bool* shared) {
   return *shared;
 }
 
+// Asks ahead for the queries of a request, where nothing on the device says which these are.
+template <typename Config>
+__device__ void ask_ahead_for_queries(const Problem<Config>& problem, const Requests& requests,
+                                      int request, int kv_head) {
+  constexpr int kOfLine = device::kLineBytes / static_cast<int>(sizeof(typename Config::Q));
+  constexpr int kLines = (Config::kHeadDim + kOfLine - 1) / kOfLine;
+  const int line = static_cast<int>(threadIdx.x) % kLines;
+  const Row own = row_of(problem, static_cast<int>(threadIdx.x) / kLines, kv_head);
+  const int token = request * requests.q_len + own.query;
+  if (requests.q_starts != nullptr || own.query >= requests.q_len || token >= requests.queries) {
+    return;
+  }
+  device::prefetch_line(problem.q.row(token, own.head) + line * kOfLine);
+}
+
 template <typename Config>
 device::LaunchConfig planned_launch(int cluster) {
   device::LaunchConfig config;
   config.block = dim3(DecodeShape<Config>::kThreads);
   config.cluster = dim3(static_cast<unsigned>(cluster));
   config.grid = config.cluster;
-  config.shared_bytes = DecodeShape<Config>::kSharedBytes;
+  config.shared_bytes =
+      cluster > 1 ? Clustered<Config>::kSharedBytes : DecodeShape<Config>::kSharedBytes;
   return config;
 }
 
@@ -161,9 +180,11 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
                         const __grid_constant__ DecodeBatch batch) {
   using Shape = DecodeShape<Config>;
   extern __shared__ __align__(128) char shared[];
-  __shared__ Found found;
+  // Of each warp of a cluster's block, or of the one that plans.
+  __shared__ Found found_by[Shape::kWarps];
   // Why here: what is looked at once an item would take registers of the walk over the keys.
   __shared__ int length;
+  __shared__ int number;
   __shared__ Progress progress;
   __shared__ bool has_item;
   __shared__ bool is_last;
@@ -172,56 +193,62 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   const int block = static_cast<int>(blockIdx.x) / Shape::kParts;
   const int first_value = value_part * Shape::kPartStep;
   const bool plans = threadIdx.x < device::kWarpSize;
+  // Of a cluster: its request, and head.
+  const device::Divisor::Result of_cluster =
+      batch.kv_heads.divide(batch.cluster.divide(block).quotient);
+  const bool has_clusters = batch.whole || batch.cluster.divisor() > 1;
+  if (threadIdx.x == 0) {
+    device::prefetch_line(batch.requests.kv_lens + (batch.whole ? of_cluster.quotient : 0));
+  }
   ask_ahead_for_pages(problem);
-  if (threadIdx.x == 0) device::prefetch_line(batch.requests.kv_lens);
+  if (has_clusters) {
+    ask_ahead_for_queries(problem, batch.requests, of_cluster.quotient, of_cluster.remainder);
+  }
   device::pdl_wait();
   device::pdl_trigger();
 
   const Sight sight{problem.group.divisor(), problem.causal, problem.window_left};
   const ShareOut whole(batch.requests, sight, batch.sharing);
-  bool clustered = false;
-  // Every warp finds it for itself: a barrier would take longer.
-  if constexpr (Clustered<Config>::kFits) {
-    const int blocks = batch.cluster.divisor();
-    clustered = blocks > 1 && suits_clusters(whole, blocks);
-  }
-  const int of_head = clustered ? batch.cluster.divide(block).quotient : block;
-  const device::Divisor::Result place = batch.kv_heads.divide(of_head);
-  const int kv_head = place.remainder;
-  const int own = place.quotient;  // a cluster's request, or a block's first item
-  if (clustered && (own >= batch.requests.count || batch.requests[own].q_len == 0)) return;
+  const int warp = static_cast<int>(threadIdx.x) / device::kWarpSize;
+  const bool clustered =
+      has_clusters && find_in_cluster<Clustered<Config>::kStep>(
+                          whole, of_cluster.quotient, batch.cluster, batch.whole, &found_by[warp]);
+  const Found& found = found_by[clustered ? warp : 0];
+  if (clustered && (of_cluster.quotient >= batch.requests.count || found.item.q_len == 0)) return;
+  const auto [first_item, of_block] = batch.kv_heads.divide(block);
+  const int kv_head = clustered ? of_cluster.remainder : of_block;
   if (plans && !clustered) {
     const int best = whole.choose();
-    if (threadIdx.x == 0) length = best;
+    if (threadIdx.x == 0) {
+      length = best;
+      number = first_item;
+    }
     Cursor(whole, progress).begin();
   }
   // One loop for both, since the walk over the keys is much code.
-  for (int number = own;; number += batch.blocks) {
-    if (plans) {
-      bool finds = true;
-      if (clustered) {
-        find_in_cluster<Clustered<Config>::kStep>(whole, own, batch.cluster, &found);
-      } else {
+  for (;;) {
+    if (!clustered) {
+      if (plans) {
         const ShareOut shares(batch.requests, sight, batch.sharing, length);
-        finds = Cursor(shares, progress).find(number, &found);
+        const bool finds = Cursor(shares, progress).find(number, found_by);
+        if (threadIdx.x == 0) {
+          has_item = finds;
+          number += batch.blocks;
+        }
       }
-      if (threadIdx.x == 0) has_item = finds;
+      __syncthreads();
+      if (!has_item) return;
     }
-    __syncthreads();
-    if (!has_item) return;
     const Item item = found.item;
-    const int parts = found.parts;
-    const bool meets = clustered && parts > 1;  // other blocks of the cluster
+    const bool meets = clustered && found.parts > 1;  // other blocks of the cluster
     if (clustered && !meets && device::Cluster::rank() > 0) return;
+    if (meets) device::Cluster::arrive_started();
     const ClusterParts<Config> cluster(shared, problem.group.divisor() * item.q_len, batch.cluster);
     const auto store = [&](int row, int dim, const MergedPart& merged) {
       store_merged(problem, item, kv_head, row, dim, merged);
     };
     decode_item(
         problem, item, kv_head, first_value, shared,
-        [&] {
-          if (meets) device::Cluster::arrive();
-        },
         [&] {
           if (meets) device::Cluster::wait();
         },
@@ -237,11 +264,11 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
       int32_t* counter = batch.counters + found.tile * problem.kv_heads + kv_head;
       // Why one count for all blocks that share out a head of values: the sums of weights, which
       // the first of them stores, are for the merges of all.
-      if (is_last_part(counter, parts * Shape::kParts, &is_last)) {
-        Item tile = item;
+      if (is_last_part(counter, found.parts * Shape::kParts, &is_last)) {
+        Item tile = found.item;
         tile.partial = found.tile * batch.sharing.rows;
         for (int of = 0; of < Shape::kParts; ++of) {
-          TileMerge<Config>(problem, tile, parts, kv_head, of * Shape::kPartStep).run();
+          TileMerge<Config>(problem, tile, found.parts, kv_head, of * Shape::kPartStep).run();
         }
       }
     }

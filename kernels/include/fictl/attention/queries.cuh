@@ -55,54 +55,84 @@ __device__ void copy_queries(Tile<Widened<typename Config::Q>, kColumns> to,
   }
 }
 
-// Gives them to `store(row, eight, x)`, eight elements at a time, and rows beyond those of the
-// request as zeros. Each row is scaled by a power of two to where fp16 holds what matters of it:
-// elements of bf16 that are 2^24 times smaller than the largest keep their bits. `scales` get what
-// the scores of each row are to be multiplied with.
-template <int kThreads, int kColumns, typename Config, typename Store>
-__device__ void load_scaled_queries(float* scales, const Problem<Config>& problem, const Item& item,
-                                    int kv_head, Store store) {
+// Queries of bf16 on their way through registers to fp16. Why in two steps: what is asked for after
+// the first keys arrives after them.
+template <int kThreads, int kColumns, typename Config>
+class ScaledQueries {
   using Q = typename Config::Q;
   static_assert(sizeof(Q) == sizeof(__half), "queries of 16 bits");
-  constexpr int kOf = 8;  // elements of a load
-  constexpr int kLoads = kColumns / kOf;
+  static constexpr int kOf = 8;  // elements of a load
+  static constexpr int kLoads = kColumns / kOf;
   static_assert(Config::kHeadDim % kOf == 0 && kColumns % kOf == 0, "whole loads");
-  constexpr int kLanes = device::power_of_two(kLoads, 1, device::kWarpSize);
-  constexpr int kTimes = (kLoads + kLanes - 1) / kLanes;
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  // Why all threads of a warp go round: they take part in its reductions.
-  for (int row = static_cast<int>(threadIdx.x) / kLanes; row < Config::kRows;
-       row += kThreads / kLanes) {
-    const Row own = row_of(problem, item.row + row, kv_head);
-    const bool is_there = own.query < item.q_len;
-    const Q* from = is_there ? problem.q.row(item.q_start + own.query, own.head) : nullptr;
-    float x[kTimes][kOf] = {};
-    float most = 0.0f;
+  static constexpr int kLanes = device::power_of_two(kLoads, 1, device::kWarpSize);
+  static constexpr int kTimes = (kLoads + kLanes - 1) / kLanes;
+  static constexpr int kRows = kThreads / kLanes;  // at once
+  static constexpr int kRounds = (Config::kRows + kRows - 1) / kRows;
+  static_assert(Config::kRows % kRows == 0 || kRounds == 1, "all lanes of a warp have a row");
+
+ public:
+  // Asks for them; rows beyond those of the request are zeros.
+  __device__ void load(const Problem<Config>& problem, const Item& item, int kv_head) {
 #pragma unroll
-    for (int time = 0; time < kTimes; ++time) {
-      const int load = time * kLanes + lane;
-      if (is_there && load < Config::kHeadDim / kOf) {
-        device::to_float(device::load_l2<kOf>(from + load * kOf), x[time]);
+    for (int round = 0; round < kRounds; ++round) {
+      const int row = this->row(round);
+      const Row own = row_of(problem, item.row + row, kv_head);
+      const bool is_there = row < Config::kRows && own.query < item.q_len;
+      const Q* from = is_there ? problem.q.row(item.q_start + own.query, own.head) : nullptr;
+#pragma unroll
+      for (int time = 0; time < kTimes; ++time) {
+        const int load = time * kLanes + lane();
+        raw_[round][time] = {};
+        if (is_there && load < Config::kHeadDim / kOf) {
+          raw_[round][time] = device::load_l2<kOf>(from + load * kOf);
+        }
       }
-#pragma unroll
-      for (const float value : x[time]) most = fmaxf(most, fabsf(value));
-    }
-    most = device::warp_reduce(device::Max(), most, kLanes);
-    // To 2^13 and above.
-    const int exponent = static_cast<int>(__float_as_uint(most) >> 23);
-    const int up = exponent == 0 || exponent == 255 ? 0 : min(140 - exponent, 126);
-    const float factor = __uint_as_float(static_cast<uint32_t>(127 + up) << 23);
-    if (lane == 0) scales[row] = __uint_as_float(static_cast<uint32_t>(127 - up) << 23);
-#pragma unroll
-    for (int time = 0; time < kTimes; ++time) {
-      const int load = time * kLanes + lane;
-      if (load >= kLoads) break;
-#pragma unroll
-      for (float& value : x[time]) value *= factor;
-      store(row, load, x[time]);
     }
   }
-}
+
+  // Gives them to `store(row, eight, x)`, eight elements at a time. Each row is scaled by a power
+  // of two to where fp16 holds what matters of it: elements of bf16 that are 2^24 times smaller
+  // than the largest keep their bits. `scales` get what the scores of each row are to be multiplied
+  // with.
+  template <typename Store>
+  __device__ void give(float* scales, Store store) const {
+#pragma unroll
+    for (int round = 0; round < kRounds; ++round) {
+      const int row = this->row(round);
+      float x[kTimes][kOf];
+      float most = 0.0f;
+#pragma unroll
+      for (int time = 0; time < kTimes; ++time) {
+        device::to_float(raw_[round][time], x[time]);
+#pragma unroll
+        for (const float value : x[time]) most = fmaxf(most, fabsf(value));
+      }
+      most = device::warp_reduce(device::Max(), most, kLanes);
+      if (row >= Config::kRows) break;
+      // To 2^13 and above.
+      const int exponent = static_cast<int>(__float_as_uint(most) >> 23);
+      const int up = exponent == 0 || exponent == 255 ? 0 : min(140 - exponent, 126);
+      const float factor = __uint_as_float(static_cast<uint32_t>(127 + up) << 23);
+      if (lane() == 0) scales[row] = __uint_as_float(static_cast<uint32_t>(127 - up) << 23);
+#pragma unroll
+      for (int time = 0; time < kTimes; ++time) {
+        const int load = time * kLanes + lane();
+        if (load >= kLoads) break;
+#pragma unroll
+        for (float& value : x[time]) value *= factor;
+        store(row, load, x[time]);
+      }
+    }
+  }
+
+ private:
+  static __device__ int lane() { return static_cast<int>(threadIdx.x) % kLanes; }
+  static __device__ int row(int round) {
+    return round * kRows + static_cast<int>(threadIdx.x) / kLanes;
+  }
+
+  device::Vec<Q, kOf> raw_[kRounds][kTimes];
+};
 
 // Each by its position among the keys, in place; `turns` as in rotate_rows().
 template <int kThreads, int kColumns, typename Config>

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdint.h>
 
+#include <fictl/device/divisor.cuh>
 #include <fictl/device/functions.cuh>
 
 namespace fictl::attention {
@@ -25,8 +26,10 @@ struct Requests {
   const int32_t* q_lens;     // [count]; null: from one of q_starts to the next
   const int32_t* q_starts;   // [count + 1], or [count] with q_lens; null: q_len of each request
   const int32_t* kv_starts;  // as q_starts; null: rows of a page table, `pitch` entries apart
-  int q_unit;                // of q_starts, in a token; 1: they count tokens
-  int kv_unit;
+  // Of q_starts, in a token; 1: they count tokens. Why divisors: divisions were a tenth of the code
+  // of a kernel, and every block waits for its first lines.
+  device::Divisor q_unit{1};
+  device::Divisor kv_unit{1};
   int q_len;    // the most queries of a request
   int queries;  // tokens of all
   int keys;     // that a row of the page table has place for, or tokens of all
@@ -34,23 +37,28 @@ struct Requests {
 
   __device__ Request operator[](int at) const {
     Request request;
-    request.q_start = clamped(q_starts == nullptr ? at * q_len : q_starts[at] / q_unit, queries);
+    request.q_start =
+        clamped(q_starts == nullptr ? at * q_len : in_units(q_starts[at], q_unit), queries);
     int length = q_len;
     if (q_lens != nullptr) {
       length = q_lens[at];
     } else if (q_starts != nullptr) {
-      length = q_starts[at + 1] / q_unit - request.q_start;
+      length = in_units(q_starts[at + 1], q_unit) - request.q_start;
     }
     request.q_len = clamped(length, min(q_len, queries - request.q_start));
     const bool in_pages = kv_starts == nullptr;
-    request.kv_start = in_pages ? at * pitch : clamped(kv_starts[at] / kv_unit, keys);
+    request.kv_start = in_pages ? at * pitch : clamped(in_units(kv_starts[at], kv_unit), keys);
     const int most = in_pages ? keys : keys - request.kv_start;
     request.kv_len = clamped(
-        kv_lens != nullptr ? kv_lens[at] : kv_starts[at + 1] / kv_unit - request.kv_start, most);
+        kv_lens != nullptr ? kv_lens[at] : in_units(kv_starts[at + 1], kv_unit) - request.kv_start,
+        most);
     return request;
   }
 
  private:
+  __device__ static int in_units(int number, const device::Divisor& unit) {
+    return unit.divide(max(number, 0)).quotient;
+  }
   __device__ static int clamped(int value, int most) { return max(0, min(value, most)); }
 };
 

@@ -8,8 +8,9 @@
 // item of some number walks over the requests with a Cursor, and stays where the last one was
 // found.
 //
-// Estimate: that of plan.cuh, in keys that a block walks over in that time. What fits into one wave
-// is taken without it: more parts would only begin more often.
+// Estimate: that of plan.cuh, in keys that a block walks over in that time; but what is left for
+// the last wave may be known to take less time than a full one. What fits into one wave is taken
+// without an estimate: more parts would only begin more often.
 //
 // Parts: all tiles of a request are cut at the same keys, so that tiles that run side by side read
 // the same ones. A tile that sees nothing of a part leaves the sum of nothing there.
@@ -33,6 +34,9 @@ struct Sharing {
   int slots;  // items that run at once
   int step;   // parts are multiples of it, a power of two
   int room;   // parts that there is memory for
+  // Time that the last of several waves takes at least, as a share of that of a full one: where
+  // memory is the limit, few blocks are faster than many.
+  float last_wave = 1.0f;
 };
 
 // How the work of a request is cut: `tiles` of rows, each of `parts` of `length` keys from `begin`.
@@ -191,8 +195,11 @@ class ShareOut {
   __device__ float time(float work, float items, float longest) const {
     const float slots = static_cast<float>(sharing_.slots);
     const float shared = device::fast_divide(work + items * kStart, slots) + longest;
-    const float waves = ceilf(device::fast_divide(items, slots)) * (longest + kStart);
-    return fminf(shared, waves);
+    const float waves = device::fast_divide(items, slots);
+    const float full = floorf(waves);
+    const float least = full > 0.0f ? sharing_.last_wave : 1.0f;
+    const float last = waves > full ? fmaxf(waves - full, least) * longest + kStart : 0.0f;
+    return fminf(shared, full * (longest + kStart) + last);
   }
 
   const Requests& requests_;
