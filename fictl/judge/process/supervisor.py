@@ -71,7 +71,8 @@ def supervise(handles: Handles, policy: SandboxPolicy, inside: Inside) -> NoRetu
     with suppress(OSError):
         _serve(control, watch, read)
     end_descendants()
-    for end in (watch, control):  # The judge waits for that: this fork's own memory takes time to go.
+    # The judge waits for that alone: the memory of this fork takes its time to go.
+    for end in (watch, control):
         end.close()
     os._exit(0)
 
