@@ -64,8 +64,8 @@ class SolutionTrial:
     def _evaluate(self) -> None:
         picks = math.ceil(self.opened.rounds / (1 + self._timed_batches))
         times = self._measured(picks)
-        with self.spent.on(ROUNDS):
-            while (left := self.opened.rounds - self._checked) > 0:
+        while (left := self.opened.rounds - self._checked) > 0:
+            with self.spent.on(ROUNDS):
                 self._batch(WARM, left, left)
         self.process.survey()
         self._finish()
