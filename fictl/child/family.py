@@ -9,12 +9,13 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 # Long enough for compilers and tests to remove their temporary files.
 PATIENCE_SECONDS = 2.0
 _KILLED_SECONDS = 0.3
-_ENDED = ("Z", "X")
+# Bytes of a `stat`, and its fields up to the time of its start.
+_LONGEST_STAT, _USED = 4096, 20
+_ENDED, _STOPPED = (b"Z", b"X"), (b"T", b"t", b"Z", b"X")
 
 
 @dataclass(frozen=True)
@@ -30,33 +31,38 @@ class Member:
         with suppress(OSError):
             os.kill(self.pid, number)
 
+    def is_stopped(self) -> bool:
+        """Tell whether no thread of it runs or is in the kernel any more, as after SIGSTOP."""
+        tasks = f"/proc/{self.pid}/task"
+        try:
+            threads = os.listdir(tasks)  # noqa: PTH208  # it is asked again and again
+        except (FileNotFoundError, ProcessLookupError):
+            return True  # It has ended.
+        states = (_fields(f"{tasks}/{thread}/stat")[:1] for thread in threads)
+        return all(state[0] in _STOPPED for state in states if state)
+
 
 def member(pid: int) -> Member | None:
     """Return the running process of this pid; None if it has ended, even if not yet reaped."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    # The fields follow the program's name, which may contain any character.
-    fields = text.rpartition(")")[2].split()
+    fields = _fields(f"/proc/{pid}/stat")
     ended = not fields or fields[0] in _ENDED
-    return None if ended else Member(pid, int(fields[1]), fields[19])
+    return None if ended else Member(pid, int(fields[1]), fields[19].decode())
 
 
 def descendants(root: int) -> list[Member]:
     """List the children of a process, their children, and so on, nearest first."""
-    below: dict[int, list[Member]] = {}
+    below: dict[int, list[tuple[int, bytes]]] = {}
     for pid in _pids():
-        if process := member(pid):
-            below.setdefault(process.parent, []).append(process)
+        fields = _fields(f"/proc/{pid}/stat")
+        if fields and fields[0] not in _ENDED:
+            below.setdefault(int(fields[1]), []).append((pid, fields[19]))
     front, family = [root], list[Member]()
     while front:
         generation = sorted(
-            (child for parent in front for child in below.get(parent, ())),
-            key=lambda child: child.pid,
+            (pid, parent, began) for parent in front for pid, began in below.get(parent, ())
         )
-        family += generation
-        front = [child.pid for child in generation]
+        family += [Member(pid, parent, began.decode()) for pid, parent, began in generation]
+        front = [pid for pid, _, _ in generation]
     return family
 
 
@@ -122,6 +128,25 @@ def _by_pid(root: int) -> Mapping[int, Member]:
     with suppress(OSError):
         return {process.pid: process for process in descendants(root)}
     return {}
+
+
+def _fields(path: str) -> list[bytes]:
+    """Return the fields of a `stat` that follow the program's name; none if it cannot be read.
+
+    A machine has hundreds of processes, and every search reads all of them: pathlib and text would
+    take four times as long.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        # The name may contain any character.
+        return os.read(handle, _LONGEST_STAT).rpartition(b")")[2].split(None, _USED)
+    except OSError:
+        return []
+    finally:
+        os.close(handle)
 
 
 def _pids() -> list[int]:

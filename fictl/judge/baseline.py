@@ -76,14 +76,23 @@ class Baseline:
         It is measured once a workload, for all processes of its reference, and with `retry` again if
         other work on the machine disturbed it.
         """
-        reference, times = self._reference, self._times
+        if known := self.known(config, retry):
+            return known
+        reference = self._reference
+        trials = self._on_gpu(config) if reference.device == "cuda" else self._on_host(config)
+        best = min(trials, key=lambda time: (not time.is_calm, time.seconds))
         key = key_of(reference.definition, reference.workload, config)
-        known = times.find(key)
+        self._times.keep(key, BaselineTime(best, reference.clocks))
+        return best
+
+    def known(self, config: EvalConfig, retry: bool) -> CallTime | None:
+        """Return what was measured before; None if there is nothing, or with `retry` nothing
+        undisturbed.
+        """
+        reference = self._reference
+        known = self._times.find(key_of(reference.definition, reference.workload, config))
         if known is None or (retry and not known.call.is_calm):
-            trials = self._on_gpu(config) if reference.device == "cuda" else self._on_host(config)
-            best = min(trials, key=lambda time: (not time.is_calm, time.seconds))
-            known = BaselineTime(best, reference.clocks)
-            times.keep(key, known)
+            return None
         reference.clocks = known.clocks
         return known.call
 

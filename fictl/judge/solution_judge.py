@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -76,7 +77,7 @@ class Judge:
         self._walls = Walls(self._kind, seconds, root, config.untrusted)
         self._spent = Spent()
         self._process: SolutionProcess | None = None
-        self._is_new = self._is_built = False
+        self._is_new = self._is_built = self._was_in_the_way = False
         self._build_failure: Decided | None = None
 
     @own_faults("judging a workload")
@@ -89,8 +90,8 @@ class Judge:
         start_time, self._spent = time.monotonic(), Spent()
         try:
             outcome = self._outcome(workload, self._config.for_workload(workload))
-        except BaseException:  # The state of its process is unknown.
-            self._end_process()
+        except BaseException:  # The state of its process is unknown, or it waits for a build.
+            self._retire_process(None)
             raise
         outcome.facts["seconds"] = round(time.monotonic() - start_time, 3)
         outcome.facts["spent"] = self._spent.seconds()
@@ -112,14 +113,10 @@ class Judge:
         return None
 
     def close(self) -> None:
-        process = self._process
-        if process is not None and self._spares is not None:
-            self._spares.retire(process.sandboxed, self._scratch)
-            self._process = self._scratch = None
-        self._end_process()
+        self._retire_process(self._scratch)
         if self._own_reference:
             self._reference.close()
-        if self._is_temporary and self._scratch is not None:
+        if self._is_temporary and self._spares is None and self._scratch is not None:
             remove(self._scratch)
 
     def __enter__(self) -> Judge:
@@ -157,14 +154,14 @@ class Judge:
         with self._spent.on(START):
             process = self._reusable_process(style) or self._start()
         facts["sandbox"] = process.sandboxed.policy
+        if self._spares is not None:
+            self._spares.refill()  # They start while this solution is loaded and warms up.
         is_first, self._is_new = self._is_new, False
         if not self._is_built:
             with self._spent.on(BUILD):
                 self._build(process)
         if not self._reference.has_met(process):
             self._reference.meet(process)
-        if self._spares is not None:
-            self._spares.refill()
         return SolutionTrial(
             process=process,
             reference=self._reference,
@@ -174,12 +171,12 @@ class Judge:
             style=style,
             is_first=is_first,
             spent=self._spent,
-            settled=self._settled,
+            quiet=self._quiet,
         )
 
     def _begin(self, spares: Spares) -> None:
-        """Wait for what has ended before, as its memory may be needed. On a GPU, processes that this
-        evaluation needs start meanwhile; most did while an earlier solution warmed up.
+        """Wait for what has ended before, as its memory may be needed. On a GPU, processes that are
+        missing start meanwhile.
         """
         if self._kind == "cuda":
             spares.refill()
@@ -192,7 +189,18 @@ class Judge:
             return ""
         if process.is_spent or self._isolated:
             self._end_process()
+        elif self._was_in_the_way:
+            process.sandboxed.printed.hear()
+            self._retire_process(None)
         return process.sandboxed.log.take()
+
+    def _retire_process(self, folder: Path | None) -> None:
+        """End the process; with spares, they remove the `folder`, too, and nobody waits for that yet."""
+        if self._spares is None:
+            self._end_process()
+            return
+        process, self._process = self._process, None
+        self._spares.retire(process.sandboxed if process else None, folder)
 
     def _end_process(self) -> None:
         process, self._process = self._process, None
@@ -210,7 +218,8 @@ class Judge:
         """Return the running process if it can have turns with the current referee.
 
         On a GPU, the baseline is measured while no solution's process runs: kernels that one left
-        running would slow the baseline down.
+        running would slow the baseline down. If it had to be, it has to be for the next workload, too,
+        as a rule: then the process ends as soon as it has done its work.
         """
         process, baseline = self._process, self._reference.baseline
         is_old = process and process.partner and not self._reference.has_met(process)
@@ -219,19 +228,23 @@ class Judge:
             process.close()
             self._process = process = None
         if is_in_the_way:
-            self._settled()
-            with self._spent.on(OVERHEAD):
-                baseline.overhead(style)
-            if self._config.profile_baseline:
-                with self._spent.on(BASELINE):
-                    baseline.call_time(self._config)
+            with self._quiet():
+                with self._spent.on(OVERHEAD):
+                    baseline.overhead(style)
+                if self._config.profile_baseline:
+                    with self._spent.on(BASELINE):
+                        baseline.call_time(self._config)
+        self._was_in_the_way = is_in_the_way and self._spares is not None
         return process
 
-    def _settled(self) -> None:
-        """Wait until no process is starting or ending beside the one that is timed."""
-        if self._spares is not None:
-            with self._spent.on(START):
-                self._spares.settle()
+    @contextmanager
+    def _quiet(self) -> Iterator[None]:
+        """Have no process starting or ending beside the one that is timed."""
+        with ExitStack() as stack:
+            if self._spares is not None:
+                with self._spent.on(START):
+                    stack.enter_context(self._spares.quiet())
+            yield
 
     def _start(self) -> SolutionProcess:
         spare = self._spares.take(SOLUTION) if self._spares else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ from fictl.judge.modes import CLOCKED, TIMED, WARM, is_watched
 from fictl.judge.reference import Opened, Reference
 from fictl.judge.seeds import Seeds
 from fictl.judge.solution_process import SolutionProcess
-from fictl.judge.spent import BASELINE, OVERHEAD, TIMING, WARM_UP, Spent, seconds_of_turn
+from fictl.judge.spent import BASELINE, OVERHEAD, ROUNDS, TIMING, WARM_UP, Spent, seconds_of_turn
 from fictl.judge.timing_plan import TimingPlan, warm_ups
 from fictl.trace import EvaluationStatus, Workload
 
@@ -31,7 +32,7 @@ class SolutionTrial:
     """Checks and times a solution whose process is built and connected to the reference.
 
     `style` is how the solution delivers its outputs: written to given tensors, or returned.
-    `settled` waits until nothing disturbs what is timed.
+    Nothing disturbs what is timed in a block of `quiet`.
     """
 
     process: SolutionProcess
@@ -42,7 +43,7 @@ class SolutionTrial:
     style: str
     is_first: bool = False
     spent: Spent = field(default_factory=Spent)
-    settled: Callable[[], object] = lambda: None
+    quiet: Callable[[], AbstractContextManager[object]] = nullcontext
     _checked: int = field(default=0, init=False)
     _turn_seconds: float = field(default=0.0, init=False)  # of a whole turn, but for its check
     _seeds: Seeds = field(init=False)
@@ -62,17 +63,24 @@ class SolutionTrial:
 
     def _evaluate(self) -> None:
         picks = math.ceil(self.opened.rounds / (1 + self._timed_batches))
-        with self.spent.on(WARM_UP):
-            plan = self._plan(picks)
-        self.settled()
-        with self.spent.on(TIMING):
-            times = self._call_times(plan, picks)
+        times = self._measured(picks)
         while (left := self.opened.rounds - self._checked) > 0:
-            self._batch(WARM, left, left)
+            with self.spent.on(ROUNDS):
+                self._batch(WARM, left, left)
         self.process.survey()
         self._finish()
         self._outcome.seconds = self._fastest_trial(times)
         self._compare_with_baseline(times)
+
+    def _measured(self, picks: int) -> list[CallTime]:
+        """Warm up, and time calls."""
+        with self.spent.on(WARM_UP):
+            fastest = self._first_turns(picks)
+        with self.quiet():
+            with self.spent.on(WARM_UP):
+                plan = self._plan(fastest)
+            with self.spent.on(TIMING):
+                return self._call_times(plan, picks)
 
     @property
     def _timed_batches(self) -> int:
@@ -81,29 +89,30 @@ class SolutionTrial:
             return 2  # With a recording, and without.
         return 1 if self.config.device == "emu" else self.config.num_trials
 
-    def _plan(self, picks: int) -> TimingPlan:
-        """Warm up, and decide how many calls to time. The first call may compile."""
-        config, process = self.config, self.process
-        more = config.compile_timeout_seconds if self.is_first else 0.0
-        process.extend(config.timeout_seconds + more)
-        seconds = self._warm_up(picks)
-        process.extend(config.timeout_seconds)
+    def _first_turns(self, picks: int) -> float:
+        """Return the faster of the first turns in seconds. The first call may compile."""
+        more = self.config.compile_timeout_seconds if self.is_first else 0.0
+        self.process.extend(self.config.timeout_seconds + more)
+        return self._fastest_turn(min(_FIRST_WARM_UPS, self._warm_ups), picks)
+
+    def _plan(self, fastest: float) -> TimingPlan:
+        """Warm up with as many turns as fit into the time, as the `fastest` so far tells, and decide how
+        many calls to time.
+        """
+        config = self.config
+        more = self._warm_ups - _FIRST_WARM_UPS
+        if left := warm_ups(fastest, more, config.device, self._turn_seconds):
+            fastest = min(fastest, self._fastest_turn(left, 0))
+        self.process.extend(config.timeout_seconds)
         plan = TimingPlan.of(
-            seconds, config.iterations, config.num_trials, config.device, self._turn_seconds
+            fastest, config.iterations, config.num_trials, config.device, self._turn_seconds
         )
         self._outcome.facts |= {"iterations": plan.count, "trials": plan.trials}
         return plan
 
-    def _warm_up(self, picks: int) -> float:
-        """Return the fastest turn in seconds. The first turns show how many more fit into
-        the time.
-        """
-        wanted = max(1, self.config.warmup_runs)
-        first = min(_FIRST_WARM_UPS, wanted)
-        fastest = self._fastest_turn(first, picks)
-        self.settled()  # The other turns tell how many fit into the time.
-        left = warm_ups(fastest, wanted - first, self.config.device, self._turn_seconds)
-        return min(fastest, self._fastest_turn(left, 0)) if left else fastest
+    @property
+    def _warm_ups(self) -> int:
+        return max(1, self.config.warmup_runs)
 
     def _fastest_turn(self, count: int, picks: int) -> float:
         batch = self._batch(WARM, count, picks)
@@ -118,8 +127,14 @@ class SolutionTrial:
                 self._outcome.facts["clocks"] = self.reference.clocks
 
     def _baseline(self, retry: bool) -> CallTime:
-        with self.spent.on(BASELINE), self.process.sandboxed.held():
-            return self.reference.baseline.call_time(self.config, retry)
+        """Return the time of the reference, and measure it only where that is needed: to hold a process is
+        to search for all that it has started.
+        """
+        baseline = self.reference.baseline
+        if known := baseline.known(self.config, retry):
+            return known
+        with self.quiet(), self.spent.on(BASELINE), self.process.sandboxed.held():
+            return baseline.call_time(self.config, retry)
 
     def _finish(self) -> None:
         """Take the evaluator's verdict on all checked turns; raise Decided unless it is PASSED."""

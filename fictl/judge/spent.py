@@ -9,13 +9,15 @@ from contextlib import contextmanager
 from typing import Any
 
 # Processes, their sandbox and, on a GPU, its context; the build of the solution or its import; the
-# reference's outputs; the first calls; timed calls; empty turns; timed calls of the reference.
-START, BUILD, REFERENCE, WARM_UP, TIMING, OVERHEAD, BASELINE = (
+# reference's outputs; the first calls; timed calls; calls that are only checked, where those were too
+# few; empty turns; timed calls of the reference.
+START, BUILD, REFERENCE, WARM_UP, TIMING, ROUNDS, OVERHEAD, BASELINE = (
     "start",
     "build",
     "reference",
     "warm_up",
     "timing",
+    "rounds",
     "overhead",
     "baseline",
 )

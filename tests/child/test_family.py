@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -78,3 +80,19 @@ def test_a_group_whose_leader_has_died_is_ended_too(tmp_path: Path) -> None:
 def test_ancestors_begin_with_the_process_itself() -> None:
     own, parent, *_ = ancestors(os.getpid())
     assert (own.pid, own.parent, parent.pid) == (os.getpid(), parent.pid, os.getppid())
+
+
+def test_a_process_is_stopped_once_none_of_its_threads_runs() -> None:
+    code = "import threading; threading.Thread(target=input).start(); print(flush=True)"
+    argv = [sys.executable, "-c", code]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as popen:
+        assert popen.stdout is not None
+        popen.stdout.readline()
+        process = member(popen.pid)
+        assert process is not None
+        assert not process.is_stopped()
+        process.signal(signal.SIGSTOP)
+        os.waitpid(popen.pid, os.WUNTRACED)  # Once all of its threads are.
+        assert process.is_stopped()
+        process.signal(signal.SIGKILL)
+    assert process.is_stopped()

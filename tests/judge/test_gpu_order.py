@@ -4,6 +4,8 @@ runs while the reference is timed. Processes are stand-ins: no GPU is needed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -61,17 +63,22 @@ class Happened:
     def depart(self) -> None:
         self.steps.append("last gone")
 
-    def settle(self) -> None:
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
         self.steps.append("quiet")
+        yield
+        self.steps.append("loud")
 
-    def retire(self, process: Any, folder: Path) -> None:
-        process.close()
+    def retire(self, process: Any, folder: Path | None) -> None:
+        if process is not None:
+            process.close()
 
     def process(self, *_: Any, **__: Any) -> SimpleNamespace:
         return SimpleNamespace(
             policy="none",
             desk=SimpleNamespace(seconds=0.0),
             log=SimpleNamespace(take=str),
+            printed=SimpleNamespace(hear=lambda: None),
             close=lambda: self.steps.append("solution gone"),
         )
 
@@ -83,8 +90,8 @@ def happened(monkeypatch: pytest.MonkeyPatch) -> Happened:
     monkeypatch.setattr(Judge, "_build", lambda self, process: setattr(self, "_is_built", True))
 
     def evaluated(trial: SolutionTrial) -> JudgeOutcome:
-        trial.settled()
-        made.steps.append("solution timed")
+        with trial.quiet():
+            made.steps.append("solution timed")
         return JudgeOutcome(seconds=1e-5)
 
     monkeypatch.setattr(SolutionTrial, "evaluate", evaluated)
@@ -100,20 +107,33 @@ def judge(happened: Happened) -> Judge:
 def test_the_reference_is_timed_in_quiet_before_the_solution_starts(happened: Happened) -> None:
     judge(happened).evaluate(WORKLOAD)
     assert happened.steps == [
-        *("next start", "last gone", "opened", "quiet", "overhead", "baseline timed"),
-        *("solution starts", "next start", "quiet", "solution timed"),
+        *("next start", "last gone", "opened"),
+        *("quiet", "overhead", "baseline timed", "loud"),
+        *("solution starts", "next start", "quiet", "solution timed", "loud", "solution gone"),
     ]
 
 
 def test_a_solution_has_gone_before_the_reference_of_its_next_workload_is_timed(
     happened: Happened,
 ) -> None:
+    """If the reference had to be timed, it has to be again: the process ends before that is asked for."""
     one = judge(happened)
     one.evaluate(WORKLOAD)
+    assert happened.steps[-1] == "solution gone"
+    happened.steps.clear()
+    one.evaluate(OTHER)
+    assert happened.steps.index("last gone") < happened.steps.index("opened")
+    assert happened.steps.index("baseline timed") < happened.steps.index("solution starts")
+
+
+def test_a_solution_that_stayed_goes_before_a_reference_is_timed(happened: Happened) -> None:
+    judge(happened).evaluate(WORKLOAD)
+    one = judge(happened)
+    one.evaluate(WORKLOAD)
+    assert happened.steps[-1] == "loud"
     happened.steps.clear()
     one.evaluate(OTHER)
     assert happened.steps.index("solution gone") < happened.steps.index("overhead")
-    assert happened.steps.index("baseline timed") < happened.steps.index("solution starts")
 
 
 def test_what_other_solutions_know_of_the_reference_is_not_timed_again(happened: Happened) -> None:

@@ -147,11 +147,29 @@ def starts(device: str) -> dict[str, float]:
         spares.reference_stays = True
         start = time.monotonic()
         spares.refill()
-        spares.settle()
+        for spare in spares._spares:
+            spare.is_ready()
         seconds[f"{count} processes ready"] = time.monotonic() - start
         start = time.monotonic()
         spares.close()
         seconds[f"{count} processes ended"] = time.monotonic() - start
+    for after in (0.1, 0.3, 0.5, 0.8):
+        seconds[f"4 processes stopped {after} s after they began"] = _stopped(device, after)
+    return seconds
+
+
+def _stopped(device: str, after: float) -> float:
+    """Return the seconds in which processes that are starting stop."""
+    from fictl.judge.process.spares import For, Spares
+
+    spares = Spares(For(device), ahead=4)
+    spares.reference_stays = True
+    spares.refill()
+    time.sleep(after)
+    start = time.monotonic()
+    with spares.quiet():
+        seconds = time.monotonic() - start
+    spares.close()
     return seconds
 
 

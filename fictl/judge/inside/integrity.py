@@ -5,7 +5,6 @@ from __future__ import annotations
 import _thread
 import builtins
 import gc
-import inspect
 import json
 import os
 import signal
@@ -125,8 +124,11 @@ def _known() -> Iterator[tuple[Place, Any]]:
 
 def _attributes(kind: type) -> Iterator[tuple[Place, Any]]:
     """Attributes of a class with inherited ones, which an attribute of the class would hide."""
-    for name in dir(kind):
-        yield (kind.__name__, name), inspect.getattr_static(kind, name, None)
+    attributes: dict[str, Any] = {}
+    for one in reversed(kind.__mro__):
+        attributes.update(vars(one))
+    for name, value in attributes.items():
+        yield (kind.__name__, name), value
 
 
 def _functions(module: ModuleType) -> Iterator[tuple[Place, Any]]:

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from fictl.judge.inside.clock import clock, wait
+from fictl.judge.inside.integrity import taken
 from fictl.judge.modes import TIMED
 
 # Whoever calls an op of fictl, or a solution in C++, loads these; forks cannot share them.
@@ -18,6 +19,7 @@ def warm(request: dict[str, Any]) -> dict[str, Any]:
     """
     for name in _LOADED:
         import_module(name)
+    _look_around()
     if request["device"] == "cuda":
         _use_gpu()
         if request["records"]:
@@ -25,6 +27,16 @@ def warm(request: dict[str, Any]) -> dict[str, Any]:
             with clock("cuda", TIMED):  # It loads CUPTI, and records a kernel.
                 wait()
     return {}
+
+
+def _look_around() -> None:
+    """Do once what takes longer the first time: look for builders in all installed packages, and at all
+    that a solution must not change, whose pages this process then has for itself.
+    """
+    from fictl.runnable import BuilderRegistry
+
+    BuilderRegistry.get_instance()
+    taken().changed()
 
 
 def _use_gpu() -> None:

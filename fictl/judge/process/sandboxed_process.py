@@ -17,7 +17,15 @@ from fictl.judge.fault import NO_VERDICT, JudgeFault
 from fictl.judge.process.channel import LONGEST, TOKEN
 from fictl.judge.process.log import Printed
 from fictl.judge.process.order_desk import NotBuilt, OrderDesk
-from fictl.judge.process.supervisor import ENDED, HOLD, NEVER_BEGAN, RELEASE, SURVEY
+from fictl.judge.process.supervisor import (
+    ENDED,
+    GO_ON,
+    HOLD,
+    NEVER_BEGAN,
+    RELEASE,
+    STOP,
+    SURVEY,
+)
 from fictl.process import ending
 
 _PATIENCE = 10.0
@@ -75,6 +83,7 @@ class SandboxedProcess:
         self._heard = bytearray()
         self._status: int | None = None
         self._supervisor_has_gone = False
+        self._goes_on = False
         self._channel.setblocking(False)
 
     def ask(
@@ -113,6 +122,11 @@ class SandboxedProcess:
             raise Forged("more than one answer")
         return _answer(line, token)
 
+    def has_answered(self) -> bool:
+        """Tell, without waiting, whether there is an answer, or the end of the connection."""
+        self.printed.hear()
+        return not self._hear() or b"\n" in self._heard
+
     def introduce(self, other: SandboxedProcess) -> None:
         """Give this process the other's sockets for turns and for questions to its supervisor."""
         ends = other.ends
@@ -134,6 +148,26 @@ class SandboxedProcess:
             yield
         finally:
             self._ask_supervisor(RELEASE)
+
+    def stop_soon(self) -> None:
+        """Have all of its processes stopped, even if they are just being started; `has_stopped` waits."""
+        if (
+            self._goes_on
+        ):  # Its answer comes behind all earlier ones: none of those is taken for new.
+            self._ask_supervisor(GO_ON, is_asked=True)
+            self._goes_on = False
+        with suppress(OSError):
+            self._control.send(STOP.encode())
+
+    def has_stopped(self) -> bool:
+        """Wait until none of its threads runs; False if one still does, or if its supervisor has gone."""
+        return bool(self._ask_supervisor(STOP, is_asked=True).get("stopped"))
+
+    def go_on(self) -> None:
+        """Let its processes go on, without waiting for that."""
+        self._goes_on = True
+        with suppress(OSError):
+            self._control.send(GO_ON.encode())
 
     def close(self) -> None:
         """End the process with all its descendants; they have gone when this returns."""
@@ -238,17 +272,19 @@ class SandboxedProcess:
             return JudgeFault("the supervisor of a sandboxed process has ended", NO_VERDICT)
         return Ended("it closed the connection to the judge")
 
-    def _ask_supervisor(self, what: str) -> dict[str, Any]:
-        """Return the supervisor's answer; for an empty question, its next unrequested report."""
+    def _ask_supervisor(self, what: str, *, is_asked: bool = False) -> dict[str, Any]:
+        """Return the supervisor's answer, to an earlier question if it `is_asked`; for an empty one, its
+        unrequested report of the end.
+        """
         with suppress(OSError, ValueError):
-            if what:
+            if what and not is_asked:
                 self._control.send(what.encode())
             self._control.settimeout(_PATIENCE if what else 1.0)
             while data := self._control.recv(1 << 16):
                 report: dict[str, Any] = json.loads(data)
                 if report["kind"] == ENDED:
                     self._status = int(report["status"])
-                if not what or report["kind"] == what:
+                if report["kind"] == (what or ENDED):
                     return report
             self._supervisor_has_gone = True
         return {}

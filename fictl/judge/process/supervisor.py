@@ -9,18 +9,19 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fictl.child.family import descendants, end_descendants
+from fictl.child.family import Member, descendants, end_descendants
 from fictl.judge.process.scheduled import waited
 from fictl.judge.sandbox import kernel
 from fictl.judge.sandbox.policy import SandboxPolicy
 
 SURVEY, HOLD, RELEASE, ENDED = "survey", "hold", "release", "ended"
+STOP, GO_ON = "stop", "go on"
 Inside = Callable[[int, int, int], NoReturn]
 # The anteroom, the first process of the namespace, and the sandboxed process itself.
 _LEADING = 3
@@ -31,6 +32,8 @@ _STATUS = struct.Struct("i")
 _BEGAN, NEVER_BEGAN = 1 << 16, 1 << 17
 _FAILED = 120
 _KILLED = -signal.SIGKILL
+# A thread stops when it leaves the kernel: a driver's call, as one that makes a context, ends before.
+STOP_SECONDS, _LOOK_SECONDS = 5.0, 0.001
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,9 @@ def supervise(handles: Handles, policy: SandboxPolicy, inside: Inside) -> NoRetu
     with suppress(OSError):
         _serve(control, watch, read)
     end_descendants()
+    # The judge waits for that alone: the memory of this fork takes its time to go.
+    for end in (watch, control):
+        end.close()
     os._exit(0)
 
 
@@ -104,9 +110,11 @@ def _answer(watch: socket.socket) -> bool:
     return False
 
 
-def _judged(root: int) -> int:
-    """Process id of the sandboxed process, found once; 0 before it exists."""
-    if root not in _known and (below := descendants(root)[_LEADING - 1 :]):
+def _judged(root: int, family: Sequence[Member] = ()) -> int:
+    """Process id of the sandboxed process, found once, in its `family` if that is known; 0 before it
+    exists.
+    """
+    if root not in _known and (below := (family or descendants(root))[_LEADING - 1 :]):
         _known[root] = below[0].pid
     return _known.get(root, 0)
 
@@ -198,8 +206,9 @@ def survey(root: int) -> dict[str, Any]:
 
     The three processes between supervisor and sandbox are not counted.
     """
-    left = descendants(root)[_LEADING:]
-    return {"left": [_name(process.pid) for process in left], "signals": _signals(_judged(root))}
+    family = descendants(root)
+    left = [_name(process.pid) for process in family[_LEADING:]]
+    return {"left": left, "signals": _signals(_judged(root, family))}
 
 
 def _hold(root: int) -> dict[str, Any]:
@@ -209,6 +218,28 @@ def _hold(root: int) -> dict[str, Any]:
 
 def _release(root: int) -> dict[str, Any]:
     return _signal(root, signal.SIGCONT)
+
+
+def stop(root: int) -> dict[str, Any]:
+    """Stop all below, whatever they are doing, and wait until no thread runs; `stopped` tells whether
+    that was in time. Some may be forking: nothing is new once all have been stopped.
+    """
+    patience, stopped = time.monotonic() + STOP_SECONDS, set[Member]()
+    while left := [process for process in descendants(root) if process not in stopped]:
+        if time.monotonic() > patience:
+            return {"stopped": False}
+        for process in left:
+            process.signal(signal.SIGSTOP)
+        time.sleep(_LOOK_SECONDS)
+        stopped |= {process for process in left if process.is_stopped()}
+    return {"stopped": True}
+
+
+def go_on(root: int) -> dict[str, Any]:
+    """Let all below go on that `stop` has stopped."""
+    for process in descendants(root):
+        process.signal(signal.SIGCONT)
+    return {}
 
 
 def _signal(root: int, number: signal.Signals) -> dict[str, Any]:
@@ -239,4 +270,4 @@ def _name(pid: int) -> str:
     return words.strip()[:200] or f"process {pid}"
 
 
-_STEPS = {SURVEY: survey, HOLD: _hold, RELEASE: _release}
+_STEPS = {SURVEY: survey, HOLD: _hold, RELEASE: _release, STOP: stop, GO_ON: go_on}

@@ -14,6 +14,7 @@ import pytest
 from fictl.judge.process.log import Log
 from fictl.judge.process.order_desk import NotBuilt
 from fictl.judge.process.sandboxed_process import Ended, Ends, Forged, Hung, SandboxedProcess
+from fictl.judge.process.supervisor import GO_ON, STOP
 
 Peer = tuple[SandboxedProcess, socket.socket, socket.socket, int]
 
@@ -145,3 +146,53 @@ def test_one_that_waits_for_a_build_gets_no_other_request(peer: Peer) -> None:
     theirs.setblocking(False)
     with pytest.raises(BlockingIOError):
         theirs.recv(1)
+
+
+def told(supervisor: socket.socket, kind: str, **more: object) -> None:
+    supervisor.send(json.dumps({"kind": kind, **more}).encode())
+
+
+def test_the_answer_to_an_earlier_stop_is_not_taken_for_the_next_ones(peer: Peer) -> None:
+    sandboxed, _, supervisor, _ = peer
+    sandboxed.stop_soon()
+    sandboxed.go_on()
+    told(supervisor, STOP, stopped=True)
+    told(supervisor, GO_ON)
+    sandboxed.stop_soon()
+    told(supervisor, STOP, stopped=False)
+    assert not sandboxed.has_stopped()
+
+
+def test_one_that_ends_while_it_is_stopped_is_told_as_any_other(peer: Peer) -> None:
+    sandboxed, theirs, supervisor, _ = peer
+    sandboxed.stop_soon()
+    told(supervisor, STOP, stopped=True)
+    assert sandboxed.has_stopped()
+    sandboxed.go_on()
+    told(supervisor, GO_ON)
+    told(supervisor, "ended", status=-9)
+    theirs.close()
+    with pytest.raises(Ended, match="SIGKILL"):
+        sandboxed.ask({}, 5)
+
+
+def test_what_has_no_supervisor_does_not_stop(peer: Peer) -> None:
+    sandboxed, _, supervisor, _ = peer
+    supervisor.close()
+    sandboxed.stop_soon()
+    assert not sandboxed.has_stopped()
+
+
+def test_an_answer_is_noticed_without_waiting(peer: Peer) -> None:
+    sandboxed, theirs, _, _ = peer
+    assert not sandboxed.has_answered()
+    theirs.sendall(b'{"ok": true')
+    assert not sandboxed.has_answered()
+    theirs.sendall(b"}\n")
+    assert sandboxed.has_answered()
+
+
+def test_the_end_of_the_connection_is_an_answer(peer: Peer) -> None:
+    sandboxed, theirs, _, _ = peer
+    theirs.close()
+    assert sandboxed.has_answered()

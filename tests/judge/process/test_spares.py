@@ -6,19 +6,21 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from fictl.child.family import descendants
+from fictl.child.family import Member, descendants
 from fictl.judge import Judge
 from fictl.judge.inside.roles import REFERENCE, SOLUTION
 from fictl.judge.process import spares as module
+from fictl.judge.process.sandboxed_process import SandboxedProcess
 from fictl.judge.process.scratch import scratch_root
-from fictl.judge.process.spares import For, Spares
+from fictl.judge.process.spares import For, Spare, Spares
+from fictl.judge.process.spawn import zygote
 from fictl.judge.reference import Reference
 from fictl.toolchain.smi import Smi
 
@@ -31,6 +33,7 @@ def run(x, s):
     return x * s
 """
 QUICK = replace(CONFIG, profile_baseline=False)
+WARM = {"op": "warm", "device": "cpu", "records": False}
 
 
 @pytest.fixture
@@ -38,6 +41,29 @@ def spares() -> Iterator[Spares]:
     made = Spares(For("cpu"))
     yield made
     made.close()
+
+
+def settle(spares: Spares) -> None:
+    """Wait until all are ready."""
+    for spare in spares._spares:
+        assert spare.is_ready()
+
+
+def begin_again(spares: Spares) -> None:
+    """Have them look as if they were starting, until `ask` and their answer."""
+    settle(spares)
+    for spare in spares._spares:
+        spare.token = "again"
+
+
+def ask(spare: Spare) -> None:
+    spare.token = spare.sandboxed.tell(WARM, time.monotonic() + 30)
+
+
+def below_supervisors() -> list[Member]:
+    """What this process's sandboxed processes consist of, but for their supervisors."""
+    root = zygote()._popen.pid
+    return [process for process in descendants(root) if process.parent != root]
 
 
 def folders() -> set[str]:
@@ -49,7 +75,7 @@ def folders() -> set[str]:
 def test_each_is_used_once_and_nothing_stays(spares: Spares) -> None:
     before = folders()
     spares.refill()
-    spares.settle()
+    settle(spares)
     with Reference(definition(), "cpu", spares=spares) as reference:
         seen = []
         for name in ("first", "second"):
@@ -93,7 +119,7 @@ def run(x, s):
 
 def test_one_that_ended_is_nobodys_fault(spares: Spares) -> None:
     spares.refill()
-    spares.settle()
+    settle(spares)
     for spare in spares._spares:
         spare.sandboxed.end_soon()
         spare.token = "again"
@@ -112,15 +138,18 @@ def test_there_are_as_many_as_a_definition_needs(spares: Spares) -> None:
     taken.close()
 
 
-def test_they_end_with_their_owner(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_quiet", [False, True])
+def test_they_end_with_their_owner(tmp_path: Path, is_quiet: bool) -> None:
     child = os.fork()
     if child == 0:
         with suppress(BaseException):
             made = Spares(For("cpu"))
             made.refill()
-            made.settle()
-            below = [process.pid for process in descendants(os.getpid())]
-            (tmp_path / "pids").write_text(" ".join(map(str, below)))
+            begin_again(made)
+            with made.quiet() if is_quiet else nullcontext():
+                below = [process.pid for process in descendants(os.getpid())]
+                (tmp_path / "pids").write_text(" ".join(map(str, below)))
+                os.kill(os.getpid(), signal.SIGKILL)
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     pids = (tmp_path / "pids").read_text().split()
@@ -137,15 +166,13 @@ def gone(pid: int) -> bool:
 
 def test_what_was_retired_has_gone_with_its_folder_before_anything_is_timed(spares: Spares) -> None:
     spares.refill()
-    spares.settle()
+    settle(spares)
     first = spares.take(SOLUTION)
     assert first is not None
     spares.retire(first.sandboxed, first.scratch)
-    spares.refill()
-    spares.settle()
-    assert not first.scratch.exists()
-    assert first.sandboxed.survey() is None
-    assert len(spares._spares) == 3
+    with spares.quiet():
+        assert not first.scratch.exists()
+        assert first.sandboxed.survey() is None
 
 
 def test_what_comes_to_closed_spares_ends_at_once(spares: Spares) -> None:
@@ -181,7 +208,7 @@ def test_a_judge_and_its_reference_leave_by_the_spares(spares: Spares) -> None:
     ("sizes", "evaluations"),
     [(("143771",), 4), (("143771", "24564"), 1), (("24564",), 1), (("",), 1), ((), 1), (None, 1)],
 )
-def test_on_a_large_gpu_those_of_some_evaluations_start_together(
+def test_on_a_large_gpu_there_are_those_of_some_evaluations(
     monkeypatch: pytest.MonkeyPatch, sizes: tuple[str, ...] | None, evaluations: int
 ) -> None:
     smi = None if sizes is None else Smi(tuple({"memory.total": size} for size in sizes))
@@ -190,30 +217,153 @@ def test_on_a_large_gpu_those_of_some_evaluations_start_together(
 
 
 @pytest.mark.parametrize(
-    ("stays", "started", "enough"),
-    [
-        (True, [SOLUTION] * 3, [SOLUTION]),
-        (False, [REFERENCE, SOLUTION, SOLUTION] * 2, [REFERENCE, SOLUTION, SOLUTION]),
-    ],
+    ("stays", "started"),
+    [(True, [SOLUTION] * 3), (False, [REFERENCE, SOLUTION, SOLUTION] * 2)],
 )
-def test_they_start_together_when_the_next_evaluation_lacks_one(
-    monkeypatch: pytest.MonkeyPatch, stays: bool, started: list[str], enough: list[str]
+def test_one_starts_for_each_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch, stays: bool, started: list[str]
 ) -> None:
     made = Spares(For("cpu"), ahead=3)
     made.reference_stays = stays
-    monkeypatch.setattr(made, "_started", lambda role: SimpleNamespace(role=role, token=""))
+    sandboxed: Any = object()
+    monkeypatch.setattr(made, "_started", lambda role: Spare(role, sandboxed, Path()))
+    made.refill()
+    assert sorted(spare.role for spare in made._spares) == sorted(started)
+    first = made._spares.pop()
+    rest = [*made._spares]
+    made.refill()
+    assert made._spares[:-1] == rest
+    assert made._spares[-1].role == first.role
 
-    def roles() -> list[str]:
-        return sorted(spare.role for spare in made._spares)
 
-    made.refill()
-    assert roles() == sorted(started)
-    made._spares = [SimpleNamespace(role=role) for role in enough]  # type: ignore[misc]
-    made.refill()
-    assert roles() == sorted(enough)
-    made._spares.pop()
-    made.refill()
-    assert roles() == sorted(started)
+def test_those_that_start_are_stopped_while_it_is_quiet(spares: Spares) -> None:
+    spares.refill()
+    begin_again(spares)
+    with spares.quiet():
+        assert len(below_supervisors()) >= 3 * len(spares._spares)
+        assert all(process.is_stopped() for process in below_supervisors())
+        for spare in spares._spares:
+            ask(spare)
+            assert spare.is_starting()
+    settle(spares)
+
+
+def test_those_that_were_just_forked_are_stopped_too(
+    spares: Spares, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SandboxedProcess, "has_answered", lambda self: False)
+    spares.refill()
+    with spares.quiet():
+        assert below_supervisors()
+        assert all(process.is_stopped() for process in below_supervisors())
+    settle(spares)
+
+
+def test_ready_ones_are_left_alone(spares: Spares) -> None:
+    spares.refill()
+    settle(spares)
+    with spares.quiet():
+        assert not any(process.is_stopped() for process in below_supervisors())
+
+
+def test_none_starts_while_it_is_quiet(spares: Spares) -> None:
+    with spares.quiet():
+        spares.refill()
+        assert not spares._spares
+
+
+def test_they_go_on_after_an_exception(spares: Spares) -> None:
+    spares.refill()
+    begin_again(spares)
+    with pytest.raises(KeyError), spares.quiet():
+        raise KeyError
+    for spare in spares._spares:
+        ask(spare)
+    settle(spares)
+
+
+def test_they_are_stopped_again_and_again(spares: Spares) -> None:
+    spares.refill()
+    begin_again(spares)
+    for _ in range(3):
+        with spares.quiet():
+            assert all(process.is_stopped() for process in below_supervisors())
+    for spare in spares._spares:
+        ask(spare)
+    settle(spares)
+
+
+def test_one_that_is_needed_in_quiet_goes_on(spares: Spares) -> None:
+    spares.refill()
+    begin_again(spares)
+    with spares.quiet():
+        (wanted,) = (spare for spare in spares._spares if spare.role == REFERENCE)
+        ask(wanted)
+        assert spares.take(REFERENCE) is wanted
+        assert len(spares._stopped) == len(spares._spares) == 2
+    wanted.close()
+
+
+def test_one_that_was_killed_while_it_was_stopped_is_nobodys_fault(spares: Spares) -> None:
+    spares.refill()
+    begin_again(spares)
+    with spares.quiet():
+        for process in below_supervisors():
+            process.signal(signal.SIGKILL)
+    assert spares.take(SOLUTION) is None
+    assert [spare.role for spare in spares._spares] == [REFERENCE]
+
+
+def test_one_that_does_not_stop_is_ended(spares: Spares, monkeypatch: pytest.MonkeyPatch) -> None:
+    spares.refill()
+    begin_again(spares)
+    stubborn = spares._spares[0]
+    monkeypatch.setattr(stubborn.sandboxed, "has_stopped", lambda: False)
+    with spares.quiet():
+        assert stubborn not in spares._spares
+        assert stubborn.sandboxed.survey() is None
+
+
+def test_closing_ends_those_that_are_stopped(spares: Spares) -> None:
+    spares.refill()
+    begin_again(spares)
+    with spares.quiet():
+        spares.close()
+        assert not below_supervisors()
+
+
+def test_the_time_of_a_stop_is_not_that_of_a_start(spares: Spares) -> None:
+    spares.refill()
+    begin_again(spares)
+    before = [spare.deadline for spare in spares._spares]
+    start = time.monotonic()
+    with spares.quiet():
+        began = time.monotonic()
+        assert all(process.is_stopped() for process in below_supervisors())
+        least = time.monotonic() - began
+    most = time.monotonic() - start
+    for spare, deadline in zip(spares._spares, before, strict=True):
+        assert least <= spare.deadline - deadline <= most
+
+
+def test_one_that_never_gets_ready_is_replaced(spares: Spares) -> None:
+    spares.refill()
+    begin_again(spares)
+    late = spares._spares[0]
+    late.deadline = time.monotonic()
+    spares.refill()
+    assert late not in spares._spares
+    assert late.sandboxed.survey() is None
+    assert len(spares._spares) == 3
+
+
+def test_a_ready_one_is_taken_before_one_that_starts(spares: Spares) -> None:
+    spares.refill()
+    settle(spares)
+    first, second = (spare for spare in spares._spares if spare.role == SOLUTION)
+    first.token = "again"
+    assert spares.take(SOLUTION) is second
+    second.close()
 
 
 COMPILES = """
