@@ -151,9 +151,8 @@ class SandboxedProcess:
 
     def stop_soon(self) -> None:
         """Have all of its processes stopped, even if they are just being started; `has_stopped` waits."""
-        if (
-            self._goes_on
-        ):  # Its answer comes behind all earlier ones: none of those is taken for new.
+        if self._goes_on:
+            # Its answer comes behind all earlier ones: none of those is taken for new.
             self._ask_supervisor(GO_ON, is_asked=True)
             self._goes_on = False
         with suppress(OSError):
