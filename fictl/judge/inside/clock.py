@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,8 +16,9 @@ from fictl.timing.timer import LaunchedNothing, Unusable
 # Bound before a solution is loaded, so that a replacement by the solution is never called.
 _NOW = time.perf_counter
 _NS = 1e-9
-# Tolerance in nanoseconds between the GPU's and the host's clocks.
+# Nanoseconds by which the clocks of GPU and host may differ, beside what is known of it.
 _CLOCKS_DIFFER = 50_000
+_COMPARED = 3  # kernels by which the clocks are compared
 
 
 class WorkedElsewhere(Exception):
@@ -76,11 +77,16 @@ class EventClock(HostClock):
 
 
 class CuptiClock(HostClock):
-    """Times a call from its first kernel's start to the end of its last kernel."""
+    """Times a call from its first kernel's start to the end of its last kernel.
+
+    CUPTI tells times of the GPU in those of the host. It compares the two clocks when it is loaded, and
+    is wrong by as much as this process had to wait in that moment, for a CPU or while it was stopped.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._recording = Recording(calls=False)
+        self._ahead = 0  # nanoseconds of the GPU's clock
 
     def __enter__(self) -> CuptiClock:
         self._recording.__enter__()
@@ -88,6 +94,22 @@ class CuptiClock(HostClock):
 
     def __exit__(self, *raised: object) -> None:
         self._recording.__exit__(None, None, None)
+
+    def compare(self, launch: Callable[[], object]) -> None:
+        """Learn how far ahead the GPU's clock is, by kernels that run within known times of the host's.
+
+        Raise Unusable if none is recorded: without permission CUPTI accepts all calls and records nothing.
+        """
+        wait()
+        self._recording.take_all()
+        times = [self._launched(launch) for _ in range(_COMPARED)]
+        done = sorted(self._recording.take_all() or (), key=lambda one: one.start)
+        if len(done) != len(times):
+            raise Unusable("CUPTI records no kernel of this process", "fictl doctor")
+        pairs = [*zip(done, times, strict=True)]
+        least = max(one.end - end for one, (_, end) in pairs)
+        most = min(one.start - start for one, (start, _) in pairs)
+        self._ahead = (least + most) // 2
 
     def begin(self) -> None:
         wait()
@@ -109,10 +131,14 @@ class CuptiClock(HostClock):
         done = self._recording.take_all()
         if done is None:
             return Claim(self._seconds, self._seconds, "host", "CUPTI lost records")
-        first, last = self._start - _CLOCKS_DIFFER, self._end
-        if any(self._begun + _CLOCKS_DIFFER < one.start < first for one in done):
-            raise WorkedElsewhere("the GPU worked before the call began: that time is not measured")
+        begun, start, last = (at + self._ahead for at in (self._begun, self._start, self._end))
+        first = start - _CLOCKS_DIFFER
         inside = [one for one in done if first <= one.start <= last]
+        elsewhere = any(begun + _CLOCKS_DIFFER < one.start < first for one in done)
+        if (elsewhere or not inside) and self._has_been_set():
+            return Claim(self._seconds, self._seconds, "host", "CUPTI has set its clock")
+        if elsewhere:
+            raise WorkedElsewhere("the GPU worked before the call began: that time is not measured")
         if not inside:
             raise LaunchedNothing(
                 "the call launched nothing on the GPU: a result kept from an earlier "
@@ -120,6 +146,19 @@ class CuptiClock(HostClock):
             )
         seconds = (max(one.end for one in inside) - min(one.start for one in inside)) * _NS
         return Claim(seconds, self._seconds, "cupti")
+
+    def _launched(self, launch: Callable[[], object]) -> tuple[int, int]:
+        """Launch a kernel; return times of the host from before it began and after it had ended."""
+        start = self._recording.now()
+        launch()
+        wait()
+        return start, self._recording.now()
+
+    def _has_been_set(self) -> bool:
+        """Tell whether the clocks differ by something else than they did: nobody is blamed for that."""
+        before = self._ahead
+        self.compare(_kernel())
+        return abs(self._ahead - before) > _CLOCKS_DIFFER // 2
 
 
 @contextmanager
@@ -138,7 +177,7 @@ def _cupti(kept: ExitStack) -> HostClock:
     with ExitStack() as tried:
         try:
             cupti = tried.enter_context(CuptiClock())
-            _try(cupti)
+            cupti.compare(_kernel())
         except Unusable as error:
             return EventClock(error.message)
         kept.push(tried.pop_all())
@@ -152,14 +191,9 @@ def wait() -> None:
     torch.cuda.synchronize()
 
 
-def _try(cupti: CuptiClock) -> None:
-    """Record one kernel: CUPTI without permission accepts all calls and records nothing."""
+def _kernel() -> Callable[[], object]:
+    """Return what launches a kernel."""
     import torch
 
     one = torch.zeros(1, device="cuda")
-    cupti.begin()
-    with suppress(LaunchedNothing):  # Nothing was recorded of it.
-        cupti.time(lambda: one.add_(1))
-        cupti.end()
-        return
-    raise Unusable("CUPTI records no kernel of this process", "fictl doctor")
+    return lambda: one.add_(1)

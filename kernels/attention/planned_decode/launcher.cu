@@ -244,10 +244,10 @@ bool attend_in_clusters(const Launch& launch, const PlannedCall& call, const Vie
   const ClusterShape shape = planned_clusters<Config>(problem, requests, call.likely_keys);
   const ClusterShape of_wide = planned_clusters<Wide>(problem, requests, call.likely_keys);
   if (shape.cluster == 1 && of_wide.cluster == 1) return false;
-  // Warps that have keys. Why those of wide blocks count less: there are more of them to merge.
-  const float warps = static_cast<float>(shape.cluster) * DecodeShape<Config>::kWarps;
-  const float of_wide_warps = 0.85f * of_wide.cluster * DecodeShape<Wide>::kWarps;
-  const bool takes_wide = of_wide.cluster > 1 && (shape.cluster == 1 || of_wide_warps > warps);
+  // Warps that have keys. Why wide blocks where there are as many: fewer blocks have to meet.
+  const int warps = shape.cluster * DecodeShape<Config>::kWarps;
+  const int of_wide_warps = of_wide.cluster * DecodeShape<Wide>::kWarps;
+  const bool takes_wide = of_wide.cluster > 1 && (shape.cluster == 1 || of_wide_warps >= warps);
   const cudaError_t status =
       takes_wide ? attend(launch, call, problem_of<Wide>(launch, call, views), requests,
                           of_wide.blocks, of_wide.cluster)

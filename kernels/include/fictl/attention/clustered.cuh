@@ -46,7 +46,7 @@ struct Clustered {
   static constexpr int kSharedBytes = kAt + kBytes;  // of blocks of clusters
   static constexpr bool kFits = Shape::kParts == 1 && kSharedBytes <= kMostSharedBytes;
   // Parts are multiples of as many keys.
-  static constexpr int kOfWarps = Shape::kKeys * (Shape::kWarps < 4 ? Shape::kWarps : 4);
+  static constexpr int kOfWarps = Shape::kKeys * Shape::kWarps;
   static constexpr int kStep = kOfWarps < 64 ? 64 : kOfWarps;
 };
 
