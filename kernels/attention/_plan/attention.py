@@ -20,7 +20,7 @@ from .alibi import alibi_slopes
 from .frozen import check_covered, frozen_values
 from .lengths import Indices, Lengths
 from .page_table import check_pages
-from .tensors import Place, addressable, check_tensors
+from .tensors import Place, Usual, addressable, check_tensors
 from .work_list import Counts, Tiling, WorkList
 from .workspace import Partials, Scratch, check_workspace, integers, partial_bytes
 
@@ -88,6 +88,8 @@ class Attention:
         self._work: Work | None = None
         self._planned: Work | None = None  # what the list is of, where forward() changed the work
         self._counts: Counts | None = None
+        self._usual: Usual | None = None  # tensors that fit the work of `_usual_of`
+        self._usual_of: Work | None = None
         self._slopes: torch.Tensor | None = None
         self._pages_checked: object = None
         self._verbose = is_on(VERBOSE)
@@ -175,6 +177,7 @@ class Attention:
         self._list.place(self.op, counts, drafted, self.graph, non_blocking)
         self._kernel, self._built, self._for = kernel, config, key
         self._work, self._planned, self._counts = work, work, counts
+        self._usual_of = None
         self._frozen, self._most_queries = frozen, tiling.most_queries
         self._slopes = self._slopes_of(options)
         self._pages_checked = None
@@ -239,7 +242,11 @@ class Attention:
         """
         work, place = self.work, self._place
         options = work.options
-        check_tensors(self.op, place, (options, self.counts, work.lengths), q, k, v)
+        if self._usual_of is not work:
+            self._usual = Usual.of(place, options, self.counts, work.lengths)
+            self._usual_of = work
+        if self._usual is None or not self._usual.are(q, k, v):
+            check_tensors(self.op, place, (options, self.counts, work.lengths), q, k, v)
         if out is None:
             shape = (*q.shape[:-1], options.head_dim_v)
             out = torch.empty(shape, dtype=options.o, device=q.device)

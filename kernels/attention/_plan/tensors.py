@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 
 from .._arguments.options import Options
@@ -26,6 +28,43 @@ class Place:
     def page_size(self, k: torch.Tensor) -> int:
         """Read the slots of a page; 0 where there are no pages."""
         return k.shape[self.token_dim] if self.paged else 0
+
+
+class Usual(NamedTuple):
+    """Tensors that fit a plan, as nearly all calls have them: compared at once, each call less is to
+    be done. Of others check_tensors() says what is wrong, if anything is.
+    """
+
+    q: torch.Size
+    page: torch.Size  # of keys, and of values
+    q_dtype: torch.dtype
+    kv_dtype: torch.dtype
+
+    @staticmethod
+    def of(place: Place, options: Options, counts: Counts, lengths: Lengths) -> Usual | None:
+        """Return them; None where keys are in no pages, or values have other heads."""
+        if not place.paged or options.kv is FP4 or options.head_dim != options.head_dim_v:
+            return None
+        slots = lengths.page_size
+        page = (options.kv_heads, slots) if place.hnd else (slots, options.kv_heads)
+        return Usual(
+            torch.Size((counts.query_end, options.heads, options.head_dim)),
+            torch.Size((*page, options.head_dim)),
+            options.q,
+            options.kv,
+        )
+
+    def are(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> bool:
+        """Tell whether these tensors are such ones."""
+        shape = k.shape
+        return (
+            q.shape == self.q
+            and shape[1:] == self.page
+            and v.shape == shape
+            and q.dtype is self.q_dtype
+            and k.dtype is self.kv_dtype
+            and v.dtype is self.kv_dtype
+        )
 
 
 def addressable(x: torch.Tensor) -> torch.Tensor:
