@@ -7,9 +7,11 @@ else in it may change.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import importlib
+import io
 import json
 import os
 import pkgutil
@@ -19,7 +21,6 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ def run(scratch: Scratch, request: dict[str, Any]) -> tuple[int, bool]:
 
 def _kill(process: int) -> None:
     """Its session, with what it has started."""
-    with suppress(ProcessLookupError):
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process, signal.SIGKILL)
 
 
@@ -206,6 +207,10 @@ def load() -> None:
     for command in cli.application().commands.values():
         assert [*getattr(command, "commands", {}).values()] or command.params
     importlib.import_module("fictl.project").Project.shipped()
+    # What only a command that refuses imports, which nearly all of them are to do: Rich.
+    with contextlib.redirect_stderr(io.StringIO()):
+        error = importlib.import_module("fictl.errors").FictlError("nothing", hint="nothing")
+        importlib.import_module("fictl.cli.console").problem(error)
     # What is there now is shared with the forks, and no collection touches it.
     gc.freeze()
 

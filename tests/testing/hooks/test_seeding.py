@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import traceback
 from types import SimpleNamespace
 
+import pytest
 import torch
 
-from fictl.testing.hooks.seeding import Seeding
+from fictl.testing.hooks.seeding import Seeding, seed_all
 
 
 def test_a_test_draws_the_same_alone_and_after_others() -> None:
@@ -30,3 +32,19 @@ def test_two_fixtures_draw_differently_and_each_the_same_again() -> None:
         return float(torch.rand(()))
 
     assert draw("x") == draw("x") != draw("y")
+
+
+def test_gpus_are_seeded_where_torch_has_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[int] = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeds.append)
+    for is_built in (False, True):
+        monkeypatch.setattr(torch.backends.cuda, "is_built", lambda is_built=is_built: is_built)
+        seed_all(7)
+        assert torch.initial_seed() == 7
+    assert seeds == [7]
+
+
+def test_devices_that_torch_has_not_cost_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: False)
+    monkeypatch.setattr(traceback, "format_stack", lambda: pytest.fail("a traceback is formatted"))
+    seed_all(7)
