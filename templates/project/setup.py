@@ -16,7 +16,7 @@ else:
     class EditableByPath(editable_wheel):
         """Adds the folder itself to the path."""
 
-        def _select_strategy(self, name, tag, build_lib):
+        def _select_strategy(self, name: str, tag: str, build_lib: object) -> _StaticPth:
             return _StaticPth(self.distribution, name, [Path(__file__).parent])
 
     commands = {"editable_wheel": EditableByPath}

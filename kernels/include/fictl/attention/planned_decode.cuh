@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
                         const __grid_constant__ DecodeBatch batch) {
   using Shape = DecodeShape<Config>;
   extern __shared__ __align__(128) char shared[];
-  // Of each warp of a cluster's block, or of the one that plans.
+  // Items of the warps of a cluster's block, each its own, or of the one that plans.
   __shared__ Found found_by[Shape::kWarps];
   // Why here: what is looked at once an item would take registers of the walk over the keys.
   __shared__ int length;
@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   const int block = static_cast<int>(blockIdx.x) / Shape::kParts;
   const int first_value = value_part * Shape::kPartStep;
   const bool plans = threadIdx.x < device::kWarpSize;
-  // Of a cluster: its request, and head.
+  // Request and head of a cluster.
   const device::Divisor::Result of_cluster =
       batch.kv_heads.divide(batch.cluster.divide(block).quotient);
   const bool has_clusters = batch.whole || batch.cluster.divisor() > 1;

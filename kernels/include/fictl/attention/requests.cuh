@@ -26,8 +26,8 @@ struct Requests {
   const int32_t* q_lens;     // [count]; null: from one of q_starts to the next
   const int32_t* q_starts;   // [count + 1], or [count] with q_lens; null: q_len of each request
   const int32_t* kv_starts;  // as q_starts; null: rows of a page table, `pitch` entries apart
-  // Of q_starts, in a token; 1: they count tokens. Why divisors: divisions were a tenth of the code
-  // of a kernel, and every block waits for its first lines.
+  // Units of q_starts in a token; 1: they count tokens. Why divisors: divisions were a tenth of the
+  // code of a kernel, and every block waits for its first lines.
   device::Divisor q_unit{1};
   device::Divisor kv_unit{1};
   int q_len;    // the most queries of a request

@@ -103,7 +103,7 @@ template <auto kernel, typename... Args>
 cudaError_t launch_stages(const Peers& peers, int64_t words, int64_t room, cudaStream_t stream,
                           bool pdl, Args... arguments) {
   if (words == 0) return cudaSuccess;
-  // Of a block, at least. Why so many: a stage waits for the flags of all ranks.
+  // Words of a block in a stage, at least. Why so many: a stage waits for the flags of all ranks.
   constexpr int64_t kWordsOfStage = int64_t{kStageThreads} * 16;
   const int64_t wanted = (words + kStageThreads - 1) / kStageThreads;
   const int64_t resident = int64_t{peers.most_blocks} * kStageBlocksOfSm;

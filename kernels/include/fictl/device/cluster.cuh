@@ -81,8 +81,8 @@ class Cluster {
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
   }
-  // Of blocks that have only started, and left nothing for others yet: without the fence of all
-  // memory that a release is.
+  // Arrives where a block has only started, and left nothing for others yet: without the fence of
+  // all memory that a release is.
   __device__ static void arrive_started() {
 #ifdef FICTL_HAS_CLUSTERS
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
