@@ -6,6 +6,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from fictl.toolchain import visible_gpus
+
 ROOT = Path(__file__).resolve().parents[2]
 
 _OPS = ("scale", "rmsnorm", "segment_sum")
@@ -81,14 +83,32 @@ def _engines(out: Path) -> list[Step]:
 
 
 def _comm(out: Path) -> list[Step]:
-    def bench(op: str) -> Step:
-        sides = ("--baseline", "all", "--max-time", "1", "--out", str(out / f"{op}.json"))
-        return Step(f"bench-{op}", (*_FICTL, "bench", op, "--gpus", "2", *sides), 120)
+    """As many ranks as GPUs: 2, 4 or 8."""
+    here = len(visible_gpus())
+    gpus = str(max([number for number in (2, 4, 8) if number <= here], default=2))
+    ranks = (sys.executable, "-m", "fictl.ranks.launch", "--ranks", gpus)
+    ranks = (*ranks, "--report", str(out / "ranks.json"), "--", sys.executable)
+    tests = ("-m", "pytest", "-v", "-p", "no:cacheprovider", "--fictl-gpus", gpus)
 
+    def bench(op: str) -> Step:
+        sides = ("--baseline", "all", "--max-time", "0.3", "--out", str(out / f"{op}.json"))
+        return Step(f"bench-{op}", (*_FICTL, "bench", op, "--gpus", gpus, *sides), 120)
+
+    def sanitized(tool: str) -> Step:
+        # NCCL asks for kernels of other GPUs, which is no error of ours.
+        check = ("compute-sanitizer", "--tool", tool, "--report-api-errors", "no")
+        few = ("tests/kernels/comm", "-k", "(bits_of and bfloat16) or a_norm or gpus_of")
+        return Step(
+            f"comm-{tool}", (*check, "--target-processes", "all", *ranks, *tests, *few), 120
+        )
+
+    crossovers = ("tests/perf/crossovers.py", "--save", str(out / "crossovers.json"))
     return [
         Step("comm-doctor", (*_FICTL, "doctor", "--gpus"), 60),
-        Step("comm-ranks", (*_FICTL, "test", "comm", "--gpus", "2"), 200),
+        Step("comm-ranks", (*ranks, *tests, "tests/kernels/comm"), 200),
+        Step("crossovers", (*ranks, *crossovers), 120),
         *(bench(op) for op in _COMM),
+        *map(sanitized, ("racecheck", "memcheck")),
         _pytest("comm-tests", 200, "tests/comm", "tests/kernels/comm", "tests/multi"),
     ]
 
@@ -108,6 +128,7 @@ def _ship(out: Path) -> list[Step]:
 def _farm(out: Path) -> list[Step]:
     dataset = str(out / "dataset")
     return [
+        _python("places", 200, "tests/gpu/places.py", "--save", str(out / "places.json")),
         _pytest("farm-tests", 200, "tests/farm", "tests/gpu_lock"),
         Step("export", (*_FICTL, "dataset", "export", "--out", dataset), 120),
         Step("evaluate", (*_FICTL, "dataset", "run", dataset, "--large", "--resume"), 300),
