@@ -41,6 +41,7 @@ class Slot:
     spent: dict[str, float]
     turns: dict[str, float]
     end: float
+    log: str = ""  # of one that did not pass: why
 
 
 def spread(root: Path, count: int, op_types: Sequence[str]) -> tuple[list[str], Counter[str]]:
@@ -124,6 +125,7 @@ def slots(root: Path) -> list[Slot]:
                 facts["spent"],
                 facts["turns"],
                 datetime.fromisoformat(evaluation["timestamp"]).timestamp(),
+                "" if evaluation["status"] == "PASSED" else str(evaluation.get("log", ""))[-500:],
             )
             found.append(slot)
     return sorted(found, key=lambda slot: slot.end)
@@ -229,6 +231,9 @@ def report(found: Sequence[Slot], workloads: Counter[str], whole: float) -> dict
     gap = statistics.median(between) if between else 0.0
     statuses = Counter(slot.status for slot in found)
     print(f"{len(found)} evaluations in {whole:.0f} s: {dict(statuses)}")
+    for slot in found:
+        if slot.log:
+            print(f"{slot.status} {slot.definition} {slot.workload}: {slot.log.strip()}")
     busy = sum(slot.seconds for slot in found) + gap * len(found)
     print(f"the place had {busy:.0f} s of it; the rest: waits for builds, tries that were put off")
     print(f"{'seconds':14}{'median':>9}{'mean':>9}{'p90':>9}{'most':>9}")
