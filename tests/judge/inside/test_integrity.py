@@ -1,4 +1,4 @@
-"""What is compared with its state from before a solution."""
+"""Snapshots from before a solution: all that is in them is compared later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process does before it is given a solution or a reference, so that no evaluation waits for it."""
+"""Warming up of a process, before it has a solution or a reference: no evaluation waits for it."""
 
 from __future__ import annotations
 

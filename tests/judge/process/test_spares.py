@@ -61,7 +61,7 @@ def ask(spare: Spare) -> None:
 
 
 def below_supervisors() -> list[Member]:
-    """What this process's sandboxed processes consist of, but for their supervisors."""
+    """Return the processes of this one's sandboxed processes, but for their supervisors."""
     root = zygote()._popen.pid
     return [process for process in descendants(root) if process.parent != root]
 
