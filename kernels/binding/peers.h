@@ -26,8 +26,8 @@ inline comm::Peers peers_of(const Launch& launch, View host_peers) {
   peers.size = static_cast<int>(peers_word(host_peers, 2));
   peers.most_blocks = static_cast<int>(peers_word(host_peers, 4));
   peers.patience_ns = peers_word(host_peers, 5);
-  peers.have_gpus = peers_word(host_peers, 7) != 0;
   peers.late = reinterpret_cast<comm::Late*>(peers_word(host_peers, 6));
+  peers.have_gpus = peers_word(host_peers, 7) != 0;
   for (int rank = 0; rank < peers.size; ++rank) {
     peers.memory[rank] = reinterpret_cast<char*>(peers_word(host_peers, kPeersFirst + rank));
   }

@@ -116,7 +116,8 @@ cudaError_t AllReduce(const T* input, T* output, int64_t elements, const Peers& 
   const bool aligned = device::vec_aligned(input) && device::vec_aligned(output);
   const FlatArguments<T> arguments{input, output, elements,
                                    aligned ? static_cast<int>(elements / Narrow::N) : 0};
-  const int64_t at_once = most_blocks<Narrow>(peers) * (exchange.two_shot ? peers.size : 1);
+  const int64_t at_once =
+      resident_blocks(peers, Narrow::kBlocksOfSm) * (exchange.two_shot ? peers.size : 1);
   using Large = FlatJob<T, kWideTwoShot, 384>;
   const bool large = exchange.two_shot && exchange.protocol == Protocol::kFlags;
   const FlatTiling tiling(vecs, at_once, exchange.two_shot ? kWideTwoShot : kWideOneShot,
@@ -133,7 +134,9 @@ cudaError_t AllReduce(const T* input, T* output, int64_t elements, const Peers& 
   cudaError_t status =
       device::load_kernels<OneShotKernel<Narrow>, OneShotKernel<Pair>, OneShotKernel<Wide>,
                            TwoShotKernel<Narrow>, TwoShotKernel<Pair>, TwoShotKernel<Large>>();
-  if (status == cudaSuccess) status = load_one_step<Narrow, Pair, Wide>(peers.size);
+  if (status == cudaSuccess) status = load_one_step<Narrow>(peers.size);
+  if (status == cudaSuccess) status = load_one_step<Pair>(peers.size);
+  if (status == cudaSuccess) status = load_one_step<Wide>(peers.size);
   if (status != cudaSuccess) return status;
   if (large) {
     return LaunchAllReduce<Pair, Large>(config, arguments, peers, sizes, shape, exchange, true);

@@ -225,7 +225,7 @@ cudaError_t AllReduceNorm(const NormArguments<T>& arguments, const Peers& peers,
   const RowsShape shape{rows, row_vecs, static_cast<int>(vecs)};
   const int at_once =
       exchange.two_shot ? static_cast<int>(device::ceil_div(rows, peers.size)) : rows;
-  const int most = most_blocks<Narrow>(peers);
+  const int most = resident_blocks(peers, Narrow::kBlocksOfSm);
   NormTiling tiling(row_vecs, at_once, most, kMostWarps, device::has_pdl<OneShotKernel<Narrow>>());
   if (!tiling.fits(kMostWarps)) return cudaErrorInvalidConfiguration;
   const bool fits = takes_one_step<Narrow>(peers, exchange, rows * tiling.blocks);
@@ -240,7 +240,9 @@ cudaError_t AllReduceNorm(const NormArguments<T>& arguments, const Peers& peers,
   cudaError_t status =
       device::load_kernels<OneShotKernel<Narrow>, OneShotKernel<Wide>, OneShotKernel<Many>,
                            TwoShotKernel<Narrow>, TwoShotKernel<Wide>, TwoShotKernel<Many>>();
-  if (status == cudaSuccess) status = load_one_step<Narrow, Wide, Many>(peers.size);
+  if (status == cudaSuccess) status = load_one_step<Narrow>(peers.size);
+  if (status == cudaSuccess) status = load_one_step<Wide>(peers.size);
+  if (status == cudaSuccess) status = load_one_step<Many>(peers.size);
   if (status != cudaSuccess) return status;
   if (many) {
     return LaunchAllReduce<Many, Many>(config, arguments, peers, sizes, shape, exchange,

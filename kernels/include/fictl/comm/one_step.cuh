@@ -45,49 +45,56 @@ __global__ void __launch_bounds__(Job::kThreads, Job::kBlocksOfOneStep)
   job.finish_call();
 }
 
-// Blocks of a job that are resident at once on every rank.
-template <typename Job>
-int most_blocks_of_one_step(const Peers& peers) {
-  const int resident = peers.most_blocks * Job::kBlocksOfOneStep;
-  return resident < kMostBlocks ? resident : kMostBlocks;
+// Calls `body` with the number of ranks as a constant, if there is a kernel for a job of so many;
+// tells if there is. Why not for all: of more than two, inputs of which a thread has several
+// vectors take two hops.
+template <typename Job, typename Body>
+bool with_ranks(int ranks, Body body) {
+  if (ranks == 2) {
+    body(std::integral_constant<int, 2>());
+    return true;
+  }
+  if constexpr (Job::kVecs == 1) {
+    if (ranks == 4) {
+      body(std::integral_constant<int, 4>());
+      return true;
+    }
+    if constexpr (Job::kMostRanksOfOneStep >= 8) {
+      if (ranks == 8) {
+        body(std::integral_constant<int, 8>());
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
-// Tells if there is a kernel for a job, of so many ranks. Why not for all: of more than two, inputs
-// of which a thread has several vectors take two hops.
 template <typename Job>
 bool has_one_step(int ranks) {
-  return ranks == 2 ||
-         (Job::kVecs == 1 && ranks <= Job::kMostRanksOfOneStep && (ranks == 4 || ranks == 8));
+  return with_ranks<Job>(ranks, [](auto) {});
 }
 
-// Loads the kernels for jobs that are called by turns, the first of which has one vector a thread.
-template <typename Narrow, typename... Wider>
+// Loads the kernel for a job that is called by turns with others.
+template <typename Job>
 cudaError_t load_one_step(int ranks) {
-  if (ranks == 2)
-    return device::load_kernels<OneStepKernel<Narrow, 2>, OneStepKernel<Wider, 2>...>();
-  if (ranks == 4) return device::load_kernels<OneStepKernel<Narrow, 4>>();
-  if constexpr (Narrow::kMostRanksOfOneStep >= 8) {
-    if (ranks == 8) return device::load_kernels<OneStepKernel<Narrow, 8>>();
-  }
-  return cudaSuccess;
+  cudaError_t status = cudaSuccess;
+  with_ranks<Job>(
+      ranks, [&](auto known) { status = device::load_kernels<OneStepKernel<Job, known.value>>(); });
+  return status;
 }
 
+// Launches the kernel of a job that has_one_step().
 template <typename Job>
 cudaError_t launch_one_step(const device::LaunchConfig& config,
                             const typename Job::Arguments& arguments, const Peers& peers,
                             const ChannelSizes& sizes, const RowsShape& shape,
                             bool triggers_early) {
-  const auto launch = [&](auto ranks) {
-    return device::launch<OneStepKernel<Job, ranks.value>>(config, arguments, peers, sizes, shape,
-                                                           triggers_early);
-  };
-  if constexpr (Job::kVecs == 1 && Job::kMostRanksOfOneStep >= 8) {
-    if (peers.size == 8) return launch(std::integral_constant<int, 8>());
-  }
-  if constexpr (Job::kVecs == 1) {
-    if (peers.size == 4) return launch(std::integral_constant<int, 4>());
-  }
-  return launch(std::integral_constant<int, 2>());
+  cudaError_t status = cudaErrorInvalidValue;
+  with_ranks<Job>(peers.size, [&](auto known) {
+    status = device::launch<OneStepKernel<Job, known.value>>(config, arguments, peers, sizes, shape,
+                                                             triggers_early);
+  });
+  return status;
 }
 
 }  // namespace fictl::comm

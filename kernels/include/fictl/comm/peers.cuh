@@ -79,6 +79,12 @@ struct Peers {
   }
 };
 
+// Blocks of a kernel, of which an SM has `of_sm`, that are resident at once on every rank.
+inline int resident_blocks(const Peers& peers, int of_sm) {
+  const int resident = peers.most_blocks * of_sm;
+  return resident < kMostBlocks ? resident : kMostBlocks;
+}
+
 // Begins a kernel behind the one before. The next one may set up meanwhile, and waits for the end
 // of this one: every block has begun by then, so it takes no room that one of them needs. Where
 // ranks share a GPU it could take that of a peer for which this one waits.

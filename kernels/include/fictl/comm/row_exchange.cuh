@@ -188,13 +188,6 @@ struct Exchange {
   bool two_shot;
 };
 
-// Blocks that are resident at once on every rank.
-template <typename Job>
-int most_blocks(const Peers& peers) {
-  const int resident = peers.most_blocks * Job::kBlocksOfSm;
-  return resident < kMostBlocks ? resident : kMostBlocks;
-}
-
 // The pieces that one rank receives, which its buffers have to hold.
 inline int64_t received_pieces(const Exchange& exchange, const RowsShape& shape, int ranks) {
   if (!exchange.two_shot) return Inbox{shape.vecs, 1}.pieces(ranks);
@@ -206,7 +199,7 @@ inline int64_t received_pieces(const Exchange& exchange, const RowsShape& shape,
 template <typename Job>
 bool takes_one_step(const Peers& peers, const Exchange& exchange, int blocks) {
   return exchange.protocol == Protocol::kLamport && !exchange.two_shot &&
-         has_one_step<Job>(peers.size) && blocks <= most_blocks_of_one_step<Job>(peers);
+         has_one_step<Job>(peers.size) && blocks <= resident_blocks(peers, Job::kBlocksOfOneStep);
 }
 
 // `config` has the block and the cluster. The two jobs differ in the vectors that a thread has.
@@ -227,7 +220,8 @@ cudaError_t LaunchAllReduce(device::LaunchConfig config,
     return launch_one_step<OneShotJob>(config, arguments, peers, sizes, shape, triggers_early);
   }
   const int wanted = exchange.two_shot ? device::ceil_div(shape.rows, peers.size) : shape.rows;
-  const int most = most_blocks<OneShotJob>(peers) / static_cast<int>(config.cluster.x);
+  const int most =
+      resident_blocks(peers, OneShotJob::kBlocksOfSm) / static_cast<int>(config.cluster.x);
   const int clusters = wanted < most ? wanted : (most > 0 ? most : 1);
   config.grid = dim3(clusters * config.cluster.x);
   shape.steps = device::ceil_div(wanted, clusters);

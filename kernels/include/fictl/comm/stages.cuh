@@ -106,8 +106,7 @@ cudaError_t launch_stages(const Peers& peers, int64_t words, int64_t room, cudaS
   // Words of a block in a stage, at least. Why so many: a stage waits for the flags of all ranks.
   constexpr int64_t kWordsOfStage = int64_t{kStageThreads} * 16;
   const int64_t wanted = (words + kStageThreads - 1) / kStageThreads;
-  const int64_t resident = int64_t{peers.most_blocks} * kStageBlocksOfSm;
-  const int64_t most = resident < kMostBlocks ? resident : kMostBlocks;
+  const int64_t most = resident_blocks(peers, kStageBlocksOfSm);
   const int64_t blocks = wanted < most ? wanted : most;
   const int64_t stages = words / (blocks * kWordsOfStage);
   StageShape shape{words, room, 1};
