@@ -76,8 +76,10 @@ class Baseline:
         It is measured once a workload, for all processes of its reference, and with `retry` again if
         other work on the machine disturbed it.
         """
-        if known := self.known(config, retry):
-            return known
+        return self.known(config, retry) or self.measured(config)
+
+    def measured(self, config: EvalConfig) -> CallTime:
+        """Measure it, whatever is known."""
         reference = self._reference
         trials = self._on_gpu(config) if reference.device == "cuda" else self._on_host(config)
         best = min(trials, key=lambda time: (not time.is_calm, time.seconds))

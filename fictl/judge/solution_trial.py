@@ -134,7 +134,7 @@ class SolutionTrial:
         if known := baseline.known(self.config, retry):
             return known
         with self.quiet(), self.spent.on(BASELINE), self.process.sandboxed.held():
-            return baseline.call_time(self.config, retry)
+            return baseline.measured(self.config)
 
     def _finish(self) -> None:
         """Take the evaluator's verdict on all checked turns; raise Decided unless it is PASSED."""

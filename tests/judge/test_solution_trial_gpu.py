@@ -140,7 +140,7 @@ class Known:
 
     @property
     def baseline(self) -> Any:
-        return SimpleNamespace(known=lambda *_: self.call, call_time=self._measured)
+        return SimpleNamespace(known=lambda *_: self.call, measured=self._measured)
 
     @contextmanager
     def _held(self) -> Iterator[None]:

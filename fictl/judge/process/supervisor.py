@@ -237,13 +237,11 @@ def stop(root: int) -> dict[str, Any]:
 
 def go_on(root: int) -> dict[str, Any]:
     """Let all below go on that `stop` has stopped."""
-    for process in descendants(root):
-        process.signal(signal.SIGCONT)
-    return {}
+    return _signal(root, signal.SIGCONT, 0)
 
 
-def _signal(root: int, number: signal.Signals) -> dict[str, Any]:
-    for process in descendants(root)[_LEADING - 1 :]:
+def _signal(root: int, number: signal.Signals, first: int = _LEADING - 1) -> dict[str, Any]:
+    for process in descendants(root)[first:]:
         process.signal(number)
     return {}
 

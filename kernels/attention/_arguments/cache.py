@@ -27,12 +27,9 @@ def keys_and_values(
     """
     if isinstance(paged_kv_cache, torch.Tensor):
         cache = paged_kv_cache
-        if cache.ndim == 5 and cache.size(1) == 2:
-            k, v = cache.unbind(1)
-            return k, v
         if cache.ndim == 4:  # Pages of one slot may do without that dimension.
             cache = cache.unsqueeze(-2 if hnd else -3)
-        if cache.ndim != 5 or cache.shape[1] != 2:
+        if cache.ndim != 5 or cache.size(1) != 2:
             raise _shape(op, name, paged_kv_cache, "2, ", hnd)
         k, v = cache.unbind(1)
         return k, v

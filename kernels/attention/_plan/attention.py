@@ -88,8 +88,7 @@ class Attention:
         self._work: Work | None = None
         self._planned: Work | None = None  # what the list is of, where forward() changed the work
         self._counts: Counts | None = None
-        self._usual: Usual | None = None  # tensors that fit the work of `_usual_of`
-        self._usual_of: Work | None = None
+        self._usual: Usual | None = None  # tensors that fit the work
         self._slopes: torch.Tensor | None = None
         self._pages_checked: object = None
         self._verbose = is_on(VERBOSE)
@@ -177,7 +176,7 @@ class Attention:
         self._list.place(self.op, counts, drafted, self.graph, non_blocking)
         self._kernel, self._built, self._for = kernel, config, key
         self._work, self._planned, self._counts = work, work, counts
-        self._usual_of = None
+        self._usual = Usual.of(self._place, options, counts, lengths)
         self._frozen, self._most_queries = frozen, tiling.most_queries
         self._slopes = self._slopes_of(options)
         self._pages_checked = None
@@ -215,6 +214,7 @@ class Attention:
         config = self._config(work)
         self._kernel, self._built, self._for = self._modules[config], config, _key(work)
         self._work = work
+        self._usual = Usual.of(self._place, options, self.counts, work.lengths)
         self._slopes = self._slopes_of(options)
 
     def run(
@@ -242,9 +242,6 @@ class Attention:
         """
         work, place = self.work, self._place
         options = work.options
-        if self._usual_of is not work:
-            self._usual = Usual.of(place, options, self.counts, work.lengths)
-            self._usual_of = work
         if self._usual is None or not self._usual.are(q, k, v):
             check_tensors(self.op, place, (options, self.counts, work.lengths), q, k, v)
         if out is None:
