@@ -3,8 +3,9 @@
     python tests/gpu/places.py --save docs/results/<day>-<gpus>-places.json
     python tests/gpu/places.py --device emu    # tries it on two emulated places
 
-Every run is of the same few ops. What is kept: seconds of each command, evaluations by place, and the
-rows of the bench. Ray is left out where it is not installed.
+Every run is of the same few ops and cases. What is kept: seconds of each command, what was done by
+place, and the rows of the bench. A command that has not ended after its limit is interrupted, and its
+last lines are kept. Ray is left out where it is not installed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,9 +29,14 @@ from typing import Any
 
 from fictl import settings
 from fictl.toolchain import visible_gpus
+from fictl.version import describe
 
 _FICTL = (sys.executable, "-m", "fictl")
-_JUDGED, _BENCHED, _TUNED = "packbits", ("scale", "segment_sum"), "segment_sum"
+_JUDGED = "packbits"
+_BENCHED = ("scale", "segment_sum", "rmsnorm", "layernorm")
+_CASES = "scale-262144-float16,6x37x64-float16,4x200x111-float16,4096-bfloat16"
+_TUNED = ("segment_sum", "--dtype", "float16")
+_LIMIT_S = 90
 
 
 def main() -> int:
@@ -40,18 +47,27 @@ def main() -> int:
     os.environ[settings.DEVICE.name] = options.device
     gpus = [gpu.name for gpu in visible_gpus()]
     count = len(gpus) if options.device == "cuda" else 2
-    found: dict[str, Any] = {"gpus": gpus}
+    runs: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="fictl-places-") as folder:
         dataset = Path(folder, "exported")
         _fictl("dataset", "export", _JUDGED, "--out", str(dataset))
-        found["launch command"] = _through(_places(Path(folder), count), dataset)
-        if find_spec("ray"):
-            with _cluster(count) as address:
-                found["Ray"] = _through(address, dataset)
-    print(json.dumps(found, indent=1))
-    if options.save:
-        options.save.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return int(any(one["code"] for way in ("launch command", "Ray") for one in found.get(way, ())))
+        for run in _runs(Path(folder), count, dataset):
+            runs.append(run)
+            ended = f"{run['seconds']:7.1f} s  exit {run['code']}  {dict(run['at'])}"
+            print(f"{run['by']:15}{run['command']:24}{ended}", flush=True)
+            if options.save:
+                text = json.dumps({"gpus": gpus, "version": describe(), "runs": runs}, indent=1)
+                options.save.write_text(text + "\n", encoding="utf-8")
+    return int(any(run["code"] for run in runs))
+
+
+def _runs(folder: Path, count: int, dataset: Path) -> Iterator[dict[str, Any]]:
+    for run in _through(_places(folder, count), dataset):
+        yield {"by": "launch command", **run}
+    if find_spec("ray"):
+        with _cluster(count) as address:
+            for run in _through(address, dataset):
+                yield {"by": "Ray", **run}
 
 
 def _places(folder: Path, count: int) -> str:
@@ -70,46 +86,54 @@ def _places(folder: Path, count: int) -> str:
 @contextmanager
 def _cluster(nodes: int) -> Iterator[str]:
     """Start a Ray cluster with a node for each GPU; the block has its address."""
-    said = _fictl("farm", "up", "-n", str(nodes)).stdout
+    _, said, _ = _fictl("farm", "up", "-n", str(nodes))
     try:
         yield re.findall(r"ray://\S+", said)[0]
     finally:
         _fictl("farm", "down")
 
 
-def _through(places: str, exported: Path) -> list[dict[str, Any]]:
+def _through(places: str, exported: Path) -> Iterator[dict[str, Any]]:
     judged = exported.with_name("judged")
     shutil.rmtree(judged, ignore_errors=True)
     shutil.copytree(exported, judged)
-    return [
-        _run(places, "dataset", "run", str(judged)),
-        _run(places, "bench", *_BENCHED, "--baseline", "torch", "--max-time", "0.2", "--json"),
-        _run(places, "tune", _TUNED),
-    ]
+    timed = ("--case", _CASES, "--baseline", "torch", "--max-time", "0.2", "--json")
+    yield _run(places, "dataset", "run", str(judged))
+    yield _run(places, "bench", *_BENCHED, *timed)
+    yield _run(places, "tune", *_TUNED)
 
 
 def _run(places: str, *words: str) -> dict[str, Any]:
     start = time.monotonic()
-    done = _fictl(*words, "--on", places)
-    said = done.stdout + done.stderr
+    code, out, said = _fictl(*words, "--on", places)
     one: dict[str, Any] = {
         "command": f"fictl {' '.join(words[:2])}",
-        "code": done.returncode,
+        "code": code,
         "seconds": round(time.monotonic() - start, 1),
-        "at": Counter(re.findall(r"  at (\S+)", said)),
+        "at": Counter(re.findall(r"  at (\S+)", out + said)),
     }
-    if "--json" in words and not done.returncode:
-        rows = json.loads(done.stdout)["data"]["rows"]
+    if "--json" in words and not code:
+        rows = json.loads(out)["data"]["rows"]
         one["rows"] = [
             {name: row.get(name) for name in ("place", "case", "side", "median")} for row in rows
         ]
-    if done.returncode:
-        one["said"] = said[-2000:]
+        one["at"] = Counter(row["place"] for row in rows)
+    if code:
+        one["said"] = (out + said)[-2000:]
     return one
 
 
-def _fictl(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*_FICTL, *words], capture_output=True, text=True, check=False)
+def _fictl(*words: str) -> tuple[int, str, str]:
+    """Run it, and interrupt it at the limit; return its exit code and what it said."""
+    with subprocess.Popen(
+        [*_FICTL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            out, said = process.communicate(timeout=_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+            out, said = process.communicate()
+    return process.returncode, out, said
 
 
 if __name__ == "__main__":
