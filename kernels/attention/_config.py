@@ -9,7 +9,7 @@ import torch
 
 from . import _sm90_tiles
 from ._head_dims import fp4_misfit, misfit
-from ._tiles import DECODE_ROWS, Tile, tile
+from ._tiles import DECODE_ROWS, FEW_ROWS, Tile, tile
 
 if TYPE_CHECKING:
     from ._variant.user_variant import UserVariant
@@ -70,7 +70,13 @@ class Config:
             reason = fp4_misfit(self.head_dim, self.head_dim_v, rope=self.rope)
             if not self.paged or not self.tensor_cores or self.backend != "sm80":
                 reason = "keys of 4 bits are for pages, and tensor cores by mma.sync"
-        if self.rows != DECODE_ROWS and self.o in EIGHTHS and self.head_dim_v % OUT_CHUNK:
+        elif self.tensor_cores and self.rows == FEW_ROWS.rows:
+            reason = f"tiles of {self.rows} rows are for keys of 4 bits"
+        if (
+            self.rows not in (FEW_ROWS.rows, DECODE_ROWS)
+            and self.o in EIGHTHS
+            and self.head_dim_v % OUT_CHUNK
+        ):
             reason = f"results of 8 bits are of heads of a multiple of {OUT_CHUNK} values"
         if reason:
             raise ValueError(f"attention: {reason}")

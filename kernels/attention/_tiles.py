@@ -46,6 +46,8 @@ TENSOR_CORES = (
     Tile(128, 160, 160, keys=32, warp_rows=32),
     Tile(128, 192, 128, keys=32, warp_rows=32),
 )
+# decode.cuh for keys of four bits, where the rows of a request are so few.
+FEW_ROWS = Tile(8, 256, 256, blocks=3)
 # decode_fma.cuh on CUDA cores: a tile is the heads that share a head of keys, of one query.
 CUDA_CORES = (
     Tile(1, MOST_ON_CUDA_CORES, MOST_ON_CUDA_CORES, blocks=3, aot=True),
@@ -73,7 +75,8 @@ def tile(rows: int, head_dim: int, tensor_cores: bool = True, head_dim_v: int = 
     """
     values = head_dim_v or head_dim
     tiles = _of_heads(head_dim, values, tensor_cores)
-    for known in tiles:
+    few = (FEW_ROWS,) if tensor_cores and max(head_dim, values) <= FEW_ROWS.head_dim else ()
+    for known in (*few, *tiles):
         if known.rows == rows:
             return known
     cores = "tensor cores" if tensor_cores else "CUDA cores"
@@ -128,9 +131,14 @@ def decode_rows(
     tensor_cores: bool,
     head_dim_v: int = 0,
     device: torch.device | None = None,
+    four_bits: bool = False,
 ) -> int:
     """Choose the rows of a tile for decoding; on CUDA cores a tile is one group of heads."""
-    return tile_rows(q_len, 1, group, head_dim, head_dim_v, device) if tensor_cores else group
+    if not tensor_cores:
+        return group
+    if four_bits and q_len * group <= FEW_ROWS.rows:
+        return FEW_ROWS.rows
+    return tile_rows(q_len, 1, group, head_dim, head_dim_v, device)
 
 
 @cache

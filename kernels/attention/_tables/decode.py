@@ -17,7 +17,7 @@ from .._arguments.options import check_dims, check_dtypes
 from .._arguments.renaming import Renaming
 from .._config import FP4, Config
 from .._head_dims import fp4_misfit
-from .._tiles import DECODE_ROWS
+from .._tiles import DECODE_ROWS, FEW_ROWS
 from .arguments import result_dtype, viewed
 from .cache import block_scales, own_tables, stacked_or_pair
 from .queries import Queries
@@ -77,14 +77,21 @@ def _built_for(
     masked: bool,
     scaled: bool,
     own_tables: bool,
+    rows: int,
 ) -> KernelModule:
     check_dtypes(op, dtypes, narrow_out=True)
     if dtypes.kv is FP4 and fp4_misfit(dim, dim):
         raise NotImplementedError(f"{op}: {fp4_misfit(dim, dim)}")
     check_dims(op, dim, dim, kv_bytes=dtypes.kv.itemsize)
     seen = "DraftMask" if masked else ""
-    rows = DECODE_ROWS
     return kernel[Config(*dtypes, dim, True, rows, seen=seen, scaled=scaled, own_tables=own_tables)]
+
+
+def _has_few_rows(q: torch.Tensor, k: torch.Tensor, hnd: bool, q_len: int) -> bool:
+    """Tell whether the heads that share keys of four bits, of all queries, fit a tile of few rows."""
+    if k.dtype is not FP4:
+        return False
+    return q.shape[1] * q_len <= FEW_ROWS.rows * k.shape[-3 if hnd else -2]
 
 
 def attend(
@@ -137,7 +144,14 @@ def attend(
         block_tables, apart = own_tables(op, block_tables, k)
     dtypes = Dtypes(q.dtype, k.dtype, out.dtype)
     chosen = _built_for(
-        kernel, op, dtypes, q.shape[-1], mask is not None, scales.on_device, not shared_tables
+        kernel,
+        op,
+        dtypes,
+        q.shape[-1],
+        mask is not None,
+        scales.on_device,
+        not shared_tables,
+        FEW_ROWS.rows if _has_few_rows(q, k, hnd, queries.most) else DECODE_ROWS,
     )
     with names:
         chosen.attend_planned(

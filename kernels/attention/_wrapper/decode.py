@@ -274,7 +274,13 @@ class DecodeWrapper(Reached):
         batch = table.lengths(self._op, q_len)
         on_tensor_cores = choice.backend == "tensor_cores"
         rows = decode_rows(
-            chosen.group, q_len, chosen.head_dim, on_tensor_cores, chosen.head_dim_v, self.device
+            chosen.group,
+            q_len,
+            chosen.head_dim,
+            on_tensor_cores,
+            chosen.head_dim_v,
+            self.device,
+            four_bits=chosen.kv is FP4,
         )
         if rows > DECODE_ROWS:
             return choice, self._tall_work(batch, chosen, q_len, choice.why)

@@ -21,9 +21,17 @@ class Batch:
     """Requests of these lengths, whose pages are in random order; all that they do not have is NaN."""
 
     def __init__(
-        self, device: str, dim: int, page_size: int, lengths: list[int], layout: str, q_len: int
+        self,
+        device: str,
+        dim: int,
+        page_size: int,
+        lengths: list[int],
+        layout: str,
+        q_len: int,
+        heads: int = HEADS,
     ) -> None:
         self.device, self.dim, self.page_size, self.layout = device, dim, page_size, layout
+        self.heads = heads
         self.lengths, self.q_len = lengths, q_len
         counts = [-(-length // page_size) for length in lengths]
         used = sum(counts)
@@ -54,7 +62,7 @@ class Batch:
     def expected(self, q: torch.Tensor, window: int = -1) -> tuple[torch.Tensor, torch.Tensor]:
         """In fp64; each query sees the keys up to its own."""
         outs, sums = [], []
-        q = q.cpu().double().view(len(self.lengths), self.q_len, HEADS, self.dim)
+        q = q.cpu().double().view(len(self.lengths), self.q_len, self.heads, self.dim)
         for of_request, (page, slot) in zip(q, self.slots, strict=True):
             k, v = (
                 dequantized(
@@ -63,7 +71,7 @@ class Batch:
                     torch.tensor(scale),
                 )
                 .double()
-                .repeat_interleave(HEADS // KV_HEADS, 1)
+                .repeat_interleave(self.heads // KV_HEADS, 1)
                 for part, scale in enumerate((K_SCALE, V_SCALE))
             )
             scores = torch.einsum("qhd,khd->qhk", of_request, k) / math.sqrt(self.dim)
@@ -77,9 +85,9 @@ class Batch:
         return torch.cat(outs), torch.cat(sums)
 
     def queries(self, dtype: torch.dtype) -> torch.Tensor:
-        return torch.randn(len(self.lengths) * self.q_len, HEADS, self.dim, device=self.device).to(
-            dtype
-        )
+        return torch.randn(
+            len(self.lengths) * self.q_len, self.heads, self.dim, device=self.device
+        ).to(dtype)
 
     def decode(
         self, q: torch.Tensor, stacked: bool = True, **how: Any
@@ -88,7 +96,7 @@ class Batch:
         wrapper = BatchDecodeWithPagedKVCacheWrapper(_workspace(self.device), self.layout)
         wrapper.plan(
             *(x.to(self.device) for x in (self.indptr, self.indices, self.last)),
-            *(HEADS, KV_HEADS, self.dim, self.page_size),
+            *(self.heads, KV_HEADS, self.dim, self.page_size),
             q_data_type=q.dtype,
             kv_data_type=torch.uint8,
             q_len_per_req=self.q_len,
@@ -116,6 +124,16 @@ def test_pages_within_tiles_and_heads_before_slots(device: str) -> None:
     _close(batch.decode(q, window_left=7), batch.expected(q, 7))
 
 
+@pytest.mark.parametrize(
+    ("group", "q_len"), [(1, 1), (7, 1), (8, 1), (4, 2), (2, 4), (9, 1), (3, 3), (16, 1), (1, 16)]
+)
+def test_rows_of_any_number(group: int, q_len: int, device: str) -> None:
+    """Up to 8 have tiles of their own, where lanes have other shares."""
+    batch = Batch(device, 64, 5, [33, 40, 17], "HND", q_len, group * KV_HEADS)
+    q = batch.queries(torch.float16)
+    _close(batch.decode(q, fixed_split_size=4), batch.expected(q))
+
+
 def test_tiles_within_pages_split_keys_and_a_request_without_any(device: str) -> None:
     batch = Batch(device, 128, 32, [70, 0, 32], "NHD", 1)
     q = batch.queries(torch.bfloat16)
@@ -137,19 +155,23 @@ def test_queries_beyond_what_fp16_holds(device: str) -> None:
     torch.testing.assert_close(lse.cpu().double(), want, rtol=1e-2, atol=1e-2)
 
 
-@pytest.mark.parametrize("scale", [0x7F, 0xFF, 0xB8])
-def test_a_scale_that_is_no_number_spoils_what_it_is_of(scale: int, device: str) -> None:
-    batch = Batch(device, 128, 32, [40, 40, 40], "NHD", 1)
+@pytest.mark.parametrize(
+    ("scale", "group"), [(0x7F, 2), (0xFF, 2), (0xB8, 2), (0x7F, 8), (0xB8, 9)]
+)
+def test_a_scale_that_is_no_number_spoils_what_it_is_of(
+    scale: int, group: int, device: str
+) -> None:
+    batch = Batch(device, 128, 32, [40, 40, 40], "NHD", 1, group * KV_HEADS)
     page, slot = batch.slots[1]
     batch.scales[page[33], 0, slot[33], 1, 6] = scale
     page, slot = batch.slots[2]
     batch.scales[page[9], 1, slot[9], 0, 3] = scale
     out, lse = batch.decode(batch.queries(torch.bfloat16))
-    assert out[1, 2:].isnan().all()
-    assert lse[1, 2:].isnan().all()
-    assert out[2, :2, 48:64].isnan().all()
+    assert out[1, group:].isnan().all()
+    assert lse[1, group:].isnan().all()
+    assert out[2, :group, 48:64].isnan().all()
     clean = out.clone()
-    clean[1, 2:] = clean[2, :2, 48:64] = 0
+    clean[1, group:] = clean[2, :group, 48:64] = 0
     assert bool(clean.isfinite().all())
 
 

@@ -38,9 +38,11 @@ def _given(batch: Batch) -> tuple[Any, ...]:
     return _table(batch), ints(batch.lengths, batch.device), 1
 
 
-@pytest.mark.parametrize("stacked", [True, False])
-def test_a_cache_is_a_tensor_or_a_pair_as_are_its_scales(stacked: bool, device: str) -> None:
-    batch = Batch(device, 64, 5, LENGTHS, "HND" if stacked else "NHD", 1)
+@pytest.mark.parametrize(("stacked", "group"), [(True, 2), (False, 2), (True, 8), (False, 9)])
+def test_a_cache_is_a_tensor_or_a_pair_as_are_its_scales(
+    stacked: bool, group: int, device: str
+) -> None:
+    batch = Batch(device, 64, 5, LENGTHS, "HND" if stacked else "NHD", 1, group * KV_HEADS)
     q, workspace = batch.queries(torch.float16), memory(device)
     cache, scales = batch.caches(stacked)
     found = trtllm_batch_decode_with_kv_cache(

@@ -68,6 +68,16 @@ def test_a_tile_on_cuda_cores_is_a_group() -> None:
     assert decode_rows(3, 8, 128, tensor_cores=True) == 64
 
 
+def test_tiles_of_few_rows_are_for_keys_of_four_bits() -> None:
+    assert [
+        decode_rows(group, q_len, 128, tensor_cores=True, four_bits=True)
+        for group, q_len in ((1, 1), (8, 1), (4, 2), (9, 1), (3, 3), (8, 3))
+    ] == [8, 8, 8, 16, 16, 64]
+    assert decode_rows(4, 1, 128, tensor_cores=True) == 16
+    with pytest.raises(ValueError, match="tiles of 8 rows are for keys of 4 bits"):
+        Config(BF16, BF16, BF16, 128, True, 8)
+
+
 @pytest.mark.parametrize(
     ("rows", "head_dim", "tensor_cores", "message"),
     [

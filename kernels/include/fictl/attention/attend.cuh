@@ -16,7 +16,7 @@ cudaError_t Attend(const Problem<Config>& problem, cudaStream_t stream = nullptr
                    bool pdl = false) {
   if (problem.item_count == 0 || problem.kv_heads == 0) return cudaSuccess;
   cudaError_t status;
-  if constexpr (Config::kRows == 16) {
+  if constexpr (Config::kRows <= 16) {
     status = Decode(problem, stream, pdl);
   } else {
     status = Prefill(problem, stream, pdl);

@@ -69,7 +69,8 @@
 namespace fictl::attention {
 
 // The part of a tile that a warp's lanes hold. Each lane has rows lane / 4 and lane / 4 + 8 of the
-// 16, and two adjacent columns of every eight.
+// 16, and two adjacent columns of every eight. Of 8 rows it has two adjacent ones, and one column
+// of every eight.
 template <typename Config>
 class DecodeWarp {
   using Shape = DecodeShape<Config>;
@@ -84,15 +85,16 @@ class DecodeWarp {
   using ValueTile = Tile<KV, Shape::kValueUnits>;
 
   static constexpr int kSteps = Shape::kColumns / device::kMmaK;
-  static constexpr int kKeyGroups = Shape::kKeys / device::kMmaN;
-  static constexpr int kDimGroups = Shape::kValueColumns / device::kMmaN;
+  static constexpr int kKeyGroups = Shape::kScores;
+  static constexpr int kDimGroups = Shape::kSums;
   // Steps over keys that were rotated: what was copied beyond them was not.
   static constexpr int kRotatedSteps = Config::kRope ? Shape::kDim / device::kMmaK : kSteps;
   // Keys reach the product in 8 bits. Rotated keys do not: rotation converts them to Q.
   static constexpr bool kNarrowKeys = Shape::kNarrow && !Config::kRope;
   // Then a lane keeps its queries, where it has registers for them: a third of the instructions of
   // a product would load and move them.
-  static constexpr bool kKeepsQueries = kNarrowKeys && !Shape::kFp4 && !Shape::kLarge;
+  static constexpr bool kKeepsQueries =
+      Shape::kFewRows || (kNarrowKeys && !Shape::kFp4 && !Shape::kLarge);
   // The base-2 logarithm of the largest weight. Why above 0 in fp16: small weights stay normal.
   static constexpr float kMostWeight = std::is_same_v<Weight, __half> ? 10.0f : 0.0f;
 
@@ -125,7 +127,7 @@ class DecodeWarp {
   // Takes what scores of each row are to be multiplied with, beside the problem's scale.
   __device__ void scale_rows(const float* scales) {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) scales_[half] *= scales[half * 8 + lane_ / 4];
+    for (int half = 0; half < 2; ++half) scales_[half] *= scales[row_of_half(half)];
   }
 
   // Multiplies the queries with 16-bit keys.
@@ -176,8 +178,8 @@ class DecodeWarp {
   // Multiplies the queries with keys of four bits.
   __device__ Scores multiply(Tile<Fp4x2, Shape::kKeyUnits> k, const char* scales) const {
     Scores halves[2] = {};
-    const Fp4Queries queries(q_.shared + q_.start);
-    add_fp4_scores<Shape>(queries, k, scales, halves[0].at, halves[1].at, lane_);
+    const auto own = [&](int product, Operand& a) { queries(product, a); };
+    add_fp4_scores<Shape>(own, k, scales, halves[0].at, halves[1].at, lane_);
     Scores scores = sum(halves);
     spoil_fp4_scores<Shape>(scores.at, scales, lane_);
     return scores;
@@ -188,8 +190,8 @@ class DecodeWarp {
   __device__ void soften(Scores& scores, int first) {
     Place places[2];
     if constexpr (Variant::kTransforms || Variant::kMasks) {
-      places[0] = place(lane_ / 4);
-      places[1] = place(lane_ / 4 + 8);
+      places[0] = place(row_of_half(0));
+      places[1] = place(row_of_half(1));
     }
     if constexpr (Variant::kTransforms) {
       each(scores, first, [&](float& score, int half, int key) {
@@ -208,10 +210,12 @@ class DecodeWarp {
       float most = -INFINITY;
 #pragma unroll
       for (int n = 0; n < kKeyGroups; ++n) {
-        most = fmaxf(most, fmaxf(scores.at[n][half * 2], scores.at[n][half * 2 + 1]));
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          if (half_of(i) == half) most = fmaxf(most, scores.at[n][i]);
+        }
       }
-      most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 1));
-      most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 2));
+      most = of_row([](float a, float b) { return fmaxf(a, b); }, most);
       scales[half] = Variant::kTransforms ? kLog2E : scales_[half] * kLog2E;
       factors[half] = states_[half].raise(most * scales[half] - kMostWeight);
     }
@@ -223,7 +227,7 @@ class DecodeWarp {
 #pragma unroll
     for (int d = 0; d < kDimGroups; ++d) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) sums_[d][i] *= factors[i / 2];
+      for (int i = 0; i < 4; ++i) sums_[d][i] *= factors[half_of(i)];
     }
   }
 
@@ -273,38 +277,13 @@ class DecodeWarp {
     const int warp = static_cast<int>(threadIdx.x) / device::kWarpSize;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = half * 8 + lane_ / 4;
+      const int row = row_of_half(half);
       // The lanes of a row have its maximum, and each a part of its sum.
       device::SoftmaxState& state = states_[half];
-      state.sum += __shfl_xor_sync(0xffffffff, state.sum, 1);
-      state.sum += __shfl_xor_sync(0xffffffff, state.sum, 2);
+      state.sum = of_row(device::Sum(), state.sum);
       if (row >= rows_) continue;
-      if (lane_ % 4 == 0) all_states[warp * Shape::kRows + row] = {state.max, state.sum};
-      float* to = shared + warp * kWarpSums + row * Shape::kSumsPitch;
-      if constexpr (Shape::kFp4) {
-#pragma unroll
-        for (int d = 0; d < kDimGroups; d += 4) {
-#pragma unroll
-          for (int i = 0; i < 2; ++i) {
-            const int at = half * 2 + i;
-            *reinterpret_cast<float4*>(to + d * 8 + lane_ % 4 * 8 + i * 4) = {
-                sums_[d][at], sums_[d + 1][at], sums_[d + 2][at], sums_[d + 3][at]};
-          }
-        }
-      } else {
-#pragma unroll
-        for (int d = 0; d < kDimGroups; d += 2) {
-          const float* first = &sums_[d][half * 2];
-          const float* second = &sums_[d + 1][half * 2];
-          if constexpr (Shape::kNarrow) {
-            *reinterpret_cast<float4*>(to + d * 8 + lane_ % 4 * 4) = {first[0], second[0], first[1],
-                                                                      second[1]};
-          } else {
-            *reinterpret_cast<float2*>(to + d * 8 + lane_ % 4 * 2) = {first[0], first[1]};
-            *reinterpret_cast<float2*>(to + d * 8 + 8 + lane_ % 4 * 2) = {second[0], second[1]};
-          }
-        }
-      }
+      all_states[warp * Shape::kRows + row] = {state.max, state.sum};
+      store_sums(shared + warp * kWarpSums + row * Shape::kSumsPitch, half);
     }
     __syncthreads();
     ready();
@@ -319,15 +298,71 @@ class DecodeWarp {
  private:
   static constexpr int kWarpSums = Shape::kRows * Shape::kSumsPitch;  // floats of a warp
 
+  // What a lane has of one product's queries.
+  using Operand = uint32_t[Shape::kQueryWords];
+
+  // Of a lane's two rows, the first or the second.
+  __device__ int row_of_half(int half) const {
+    return Shape::kFewRows ? lane_ % 4 * 2 + half : half * 8 + lane_ / 4;
+  }
+  // Which of the two one of four scores or sums is of.
+  static __device__ constexpr int half_of(int i) { return Shape::kFewRows ? i % 2 : i / 2; }
+
+  // Reduces over the lanes that have a row.
+  template <typename Op>
+  static __device__ float of_row(Op op, float value) {
+    constexpr int kFirst = Shape::kFewRows ? 4 : 1;
+    constexpr int kEnd = Shape::kFewRows ? device::kWarpSize : 4;
+#pragma unroll
+    for (int apart = kFirst; apart < kEnd; apart *= 2) {
+      value = op(value, __shfl_xor_sync(0xffffffff, value, apart));
+    }
+    return value;
+  }
+
+  // Stores a lane's sums of one row.
+  __device__ void store_sums(float* to, int half) const {
+    if constexpr (Shape::kFewRows) {
+#pragma unroll
+      for (int d = 0; d < kDimGroups; d += 2) {
+        *reinterpret_cast<float4*>(to + d * 16 + lane_ / 4 * 4) = {
+            sums_[d][half], sums_[d][half + 2], sums_[d + 1][half], sums_[d + 1][half + 2]};
+      }
+    } else if constexpr (Shape::kFp4) {
+#pragma unroll
+      for (int d = 0; d < kDimGroups; d += 4) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          const int at = half * 2 + i;
+          *reinterpret_cast<float4*>(to + d * 8 + lane_ % 4 * 8 + i * 4) = {
+              sums_[d][at], sums_[d + 1][at], sums_[d + 2][at], sums_[d + 3][at]};
+        }
+      }
+    } else {
+#pragma unroll
+      for (int d = 0; d < kDimGroups; d += 2) {
+        const float* first = &sums_[d][half * 2];
+        const float* second = &sums_[d + 1][half * 2];
+        if constexpr (Shape::kNarrow) {
+          *reinterpret_cast<float4*>(to + d * 8 + lane_ % 4 * 4) = {first[0], second[0], first[1],
+                                                                    second[1]};
+        } else {
+          *reinterpret_cast<float2*>(to + d * 8 + lane_ % 4 * 2) = {first[0], first[1]};
+          *reinterpret_cast<float2*>(to + d * 8 + 8 + lane_ % 4 * 2) = {second[0], second[1]};
+        }
+      }
+    }
+  }
+
   // Reorders two adjacent dims of each of two keys: the even dims of both come first, then the odd
   // ones.
   static __device__ uint32_t even_then_odd(uint32_t four) { return __byte_perm(four, 0, 0x3120); }
 
   // The queries of one step along the dims.
-  __device__ void queries(int step, uint32_t (&a)[4]) const {
+  __device__ void queries(int step, Operand& a) const {
     if constexpr (kKeepsQueries) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) a[i] = kept_[step][i];
+      for (int i = 0; i < Shape::kQueryWords; ++i) a[i] = kept_[step][i];
     } else {
       load_queries(step, a);
     }
@@ -335,8 +370,10 @@ class DecodeWarp {
 
   // Loads the queries of one step along the dims. For 8-bit keys they are in the order in which a
   // lane has four of the keys' elements: as two pairs.
-  __device__ void load_queries(int step, uint32_t (&a)[4]) const {
-    if constexpr (kNarrowKeys) {
+  __device__ void load_queries(int step, Operand& a) const {
+    if constexpr (Shape::kFp4) {
+      Fp4Queries<Shape::kRows>(q_.shared + q_.start).load(step, lane_, a);
+    } else if constexpr (kNarrowKeys) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const Q* four = q_.chunk(half * 8 + lane_ / 4, step * 2 + lane_ % 4 / 2) + lane_ % 2 * 4;
@@ -371,7 +408,9 @@ class DecodeWarp {
     for (int n = 0; n < kKeyGroups; ++n) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        body(scores.at[n][i], i / 2, first + n * 8 + lane_ % 4 * 2 + i % 2);
+        const int key =
+            Shape::kFewRows ? n * 16 + i / 2 * 8 + lane_ / 4 : n * 8 + lane_ % 4 * 2 + i % 2;
+        body(scores.at[n][i], half_of(i), first + key);
       }
     }
   }
@@ -380,7 +419,7 @@ class DecodeWarp {
     Span spans[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = half * 8 + lane_ / 4;
+      const int row = row_of_half(half);
       spans[half] = span_of(problem_, item_, row_of(problem_, item_.row + row, kv_head_).query);
       if (spans[half].last >= item_.end) spans[half].last = item_.end - 1;
       // Rows beyond the last see no key, and the variant is not asked about them.
@@ -418,7 +457,7 @@ class DecodeWarp {
   float sums_[kDimGroups][4] = {};
   device::SoftmaxState states_[2];
   float scales_[2];  // of the scores of this lane's rows
-  uint32_t kept_[kKeepsQueries ? kSteps : 1][4];
+  Operand kept_[kKeepsQueries ? kSteps : 1];
 };
 
 // Asks for a block's share of the pages of all, since it does not know its own yet, ahead of the
@@ -484,7 +523,7 @@ __device__ __forceinline__ void decode_item(const Problem<Config>& problem, cons
   if constexpr (Shape::kScalesRows) {
     scaled.give(row_scales, [&](int row, int eight, const float (&x)[8]) {
       if constexpr (Shape::kFp4) {
-        Fp4Queries(q.shared + q.start).store(row, eight, x);
+        Fp4Queries<Shape::kRows>(q.shared + q.start).store(row, eight, x);
       } else {
         *reinterpret_cast<device::Vec<__half, 8>*>(q.chunk(row, eight)) =
             device::from_float<__half>(x);
@@ -578,7 +617,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   decode_item(problem, item, share.kv_head, first_value, shared, [] {}, finish);
 }
 
-// For any items of 16 rows; parts of split ones are for MergeParts to merge.
+// For any items of 16 rows or of 8; parts of split ones are for MergeParts to merge.
 template <typename Config>
 cudaError_t Decode(const Problem<Config>& problem, cudaStream_t stream = nullptr,
                    bool pdl = false) {

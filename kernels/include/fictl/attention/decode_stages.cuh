@@ -40,7 +40,10 @@ struct DecodeShape : DecodeHead<Config> {
                                                std::is_same_v<typename Config::Q, __nv_bfloat16>);
   using Q = std::conditional_t<kScalesRows, __half, Widened<typename Config::Q>>;  // of products
 
-  static constexpr int kRows = 16;
+  // Half as many rows, where the heads that share keys of four bits are so few: decode_fp4.cuh.
+  static constexpr bool kFewRows = Config::kRows == 8;
+  static constexpr int kRows = kFewRows ? 8 : 16;
+  static_assert(kFp4 || !kFewRows, "tiles of 8 rows are for four bits");
   // Keys and values are of fewer bits than what tensor cores take here.
   static constexpr bool kNarrow = sizeof(KV) < sizeof(Q);
   // Columns of tiles of keys, and of values, in units of KV.
@@ -69,6 +72,12 @@ struct DecodeShape : DecodeHead<Config> {
   static constexpr int kBlocks = kIsWide<Config>                             ? 1
                                  : kNarrow && !kFp4 && kMost > 64 && !kLarge ? 2
                                                                              : 3;
+
+  // Tiles of scores, and of sums, that a warp has: of 8 keys or dims for 16 rows, or of 16 for 8.
+  static constexpr int kScores = kKeys / (kFewRows ? 16 : 8);
+  static constexpr int kSums = Head::kValueColumns / (kFewRows ? 16 : 8);
+  // Registers that a lane has of the queries of one product.
+  static constexpr int kQueryWords = kFewRows ? 2 : 4;
 
   // Bytes of a warp's keys, and of its values.
   static constexpr int kKeysBytes = kKeys * kKeyUnits * static_cast<int>(sizeof(KV));
@@ -174,7 +183,12 @@ class DecodeStages {
         warp_(static_cast<int>(threadIdx.x) / device::kWarpSize),
         shared_(shared),
         of_key_(of_lane(problem.keys.k)),
-        of_value_(of_lane(problem.keys.v) + first_value) {}
+        of_value_(of_lane(problem.keys.v) + first_value) {
+    if constexpr (Shape::kFp4) {
+      of_key_scales_ = of_lane_scales(problem.keys.k_scales);
+      of_value_scales_ = of_lane_scales(problem.keys.v_scales);
+    }
+  }
 
   // The position of a tile's first key. The tiles of the warps take turns.
   __device__ int first(int tile) const {
@@ -229,14 +243,18 @@ class DecodeStages {
 
   __device__ void copy_keys(int tile, int stage, const Found& found) const {
     if constexpr (Shape::kFp4) {
-      copy_scales<Shape::kDim>(tile, key_scales(stage), found, problem_.keys.k_scales);
+      copy_scales<Shape::kDim>(tile, key_scales(stage), found, of_key_scales_,
+                               problem_.keys.k_scales.slot_pitch,
+                               [&](auto at) { return problem_.keys.key_scales(at, 0); });
     }
     copy<Shape::kDim>(tile, keys(stage), found, of_key_, step_of(problem_.keys.k),
                       [&](auto at) { return problem_.keys.key(at, 0); });
   }
   __device__ void copy_values(int tile, int stage, const Found& found) const {
     if constexpr (Shape::kFp4) {
-      copy_scales<Shape::kValues>(tile, value_scales(stage), found, problem_.keys.v_scales);
+      copy_scales<Shape::kValues>(tile, value_scales(stage), found, of_value_scales_,
+                                  problem_.keys.v_scales.slot_pitch,
+                                  [&](auto at) { return problem_.keys.value_scales(at, 0); });
     }
     copy<Shape::kValues>(tile, values(stage), found, of_value_, step_of(problem_.keys.v),
                          [&](auto at) { return problem_.keys.value(at, 0); });
@@ -255,11 +273,17 @@ class DecodeStages {
     return of_head + lane_ / kChunks * step_of(rows) + lane_ % kChunks * KeyTile::kElementsPerChunk;
   }
 
+  // The same of the scales of a tile's rows, of which a lane copies one.
+  template <typename Rows>
+  __device__ int64_t of_lane_scales(const Rows& rows) const {
+    return kv_head_ * rows.head_pitch + lane_ % kGroup * rows.slot_pitch;
+  }
+
   // Copies the scales of rows of kElements, a row by each lane; of those that are not there, zeros.
   // They are of the group of the copy that follows.
-  template <int kElements>
-  __device__ void copy_scales(int tile, char* to, const Found& found,
-                              const device::PagedRows<const uint8_t>& rows) const {
+  template <int kElements, typename RowOf>
+  __device__ void copy_scales(int tile, char* to, const Found& found, int64_t of_lane, int64_t step,
+                              RowOf row_of) const {
     static_assert(Shape::kKeys <= device::kWarpSize, "a lane copies one row");
     constexpr int kBytes = kElements / kFp4Block;
     const int left = item_.end - first(tile);
@@ -267,8 +291,8 @@ class DecodeStages {
     static_assert(Shape::kKeys == 2 * kGroup || Shape::kKeys == kGroup, "one or two groups");
     const bool is_second = found.evenly && lane_ >= kGroup;
     const uint8_t* from =
-        rows.row(is_second ? found.at[Shape::kKeys / kGroup - 1] : found.at[0], kv_head_);
-    if (found.evenly) from += lane_ % kGroup * rows.slot_pitch;
+        row_of(is_second ? found.at[Shape::kKeys / kGroup - 1] : found.at[0]) + of_lane;
+    if (!found.evenly) from -= lane_ % kGroup * step;
     device::copy_async_few<kBytes>(to + lane_ * kBytes, from, lane_ < left ? kBytes : 0);
   }
 
@@ -365,6 +389,8 @@ class DecodeStages {
   char* shared_;
   int64_t of_key_;
   int64_t of_value_;
+  int64_t of_key_scales_ = 0;
+  int64_t of_value_scales_ = 0;
 };
 
 }  // namespace fictl::attention

@@ -136,8 +136,8 @@ struct KeyRows {
     const auto at = keys.find(start, position);
     Row row{keys.key(at, head), keys.value(at, head) + first_value};
     if constexpr (kHasScales<Keys>) {
-      row.key_scales = keys.k_scales.row(at, head);
-      row.value_scales = keys.v_scales.row(at, head);
+      row.key_scales = keys.key_scales(at, head);
+      row.value_scales = keys.value_scales(at, head);
     }
     return row;
   }

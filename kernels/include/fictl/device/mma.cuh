@@ -57,4 +57,12 @@ __device__ inline void mma_m16n8k16<__nv_bfloat16>(float (&d)[4], const uint32_t
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+// Transposes a matrix of 8 x 8 elements of 16 bits, of which a lane has those of row lane / 4,
+// columns lane % 4 * 2 and the next: what a product gave becomes b of another.
+__device__ inline uint32_t transposed(uint32_t two) {
+  uint32_t result;
+  asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(result) : "r"(two));
+  return result;
+}
+
 }  // namespace fictl::device
