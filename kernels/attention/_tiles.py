@@ -75,7 +75,9 @@ def tile(rows: int, head_dim: int, tensor_cores: bool = True, head_dim_v: int = 
     """
     values = head_dim_v or head_dim
     tiles = _of_heads(head_dim, values, tensor_cores)
-    few = (FEW_ROWS,) if tensor_cores and max(head_dim, values) <= FEW_ROWS.head_dim else ()
+    few: tuple[Tile, ...] = (
+        (FEW_ROWS,) if tensor_cores and max(head_dim, values) <= FEW_ROWS.head_dim else ()
+    )
     for known in (*few, *tiles):
         if known.rows == rows:
             return known

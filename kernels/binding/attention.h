@@ -4,10 +4,12 @@
 #include <binding/attention_call.h>
 #include <binding/attention_checks.h>
 #include <binding/ffi.h>
+#include <binding/unstacked.h>
 
 namespace fictl {
 
-// `launcher` takes the call as it is, and throws if it does not fit the module's configuration.
+// `launcher` takes the call as it is, and throws if it does not fit the module's configuration. As
+// both k and v, a cache may come that stacks them.
 template <void (*launcher)(const Launch&, AttentionCall)>
 void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, View k, View v,
             ::tvm::ffi::Optional<View> pages, int64_t page_size, bool hnd, View items, View merges,
@@ -48,11 +50,12 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
   }
   check_no_overlap(name, "out", out);
   check_sinks(name, sinks, q.size(1));
+  const Unstacked keys(k, 0), values(v, 1);
   const AttentionCall arguments{out,
                                 pointer(lse),
                                 q,
-                                k,
-                                v,
+                                keys.view,
+                                values.view,
                                 pointer(pages),
                                 page_size,
                                 hnd,

@@ -9,6 +9,7 @@ import torch
 
 from fictl.op import KernelModule, notice
 
+from .._arguments.cache import PagedCache, keys_and_values
 from .._arguments.head_scales import NO_SCALES, HeadScales
 from .._arguments.options import Options
 from .._config import Config
@@ -220,8 +221,8 @@ class Attention:
     def run(
         self,
         q: torch.Tensor,
-        k: torch.Tensor,
-        v: torch.Tensor,
+        k: PagedCache,
+        v: torch.Tensor | None = None,
         *,
         out: torch.Tensor | None,
         lse: torch.Tensor | None,
@@ -238,12 +239,12 @@ class Attention:
     ) -> torch.Tensor:
         """Compute attention into `out` or a new tensor; `scale` is another factor of the scores.
 
+        k: without v, a paged cache of both.
         most_sms: of the GPU's that a persistent kernel takes; 0 is all.
         """
         work, place = self.work, self._place
         options = work.options
-        if self._usual is None or not self._usual.are(q, k, v):
-            check_tensors(self.op, place, (options, self.counts, work.lengths), q, k, v)
+        keys, values, page_size = self._fitting(q, k, v)
         if out is None:
             shape = (*q.shape[:-1], options.head_dim_v)
             out = torch.empty(shape, dtype=options.o, device=q.device)
@@ -252,9 +253,9 @@ class Attention:
                 f"{self.op}: argument 'out' has dtype {out.dtype}, plan() was told {options.o}"
             )
         if pages is not None and self._validates:
-            self._validate(pages, k)
+            self._validate(pages, keys)
         if work.backend == "sm90":
-            q, k, v = map(addressable, (q, k, v))
+            q, keys, values = map(addressable, (q, keys, values))
         assert self._kernel is not None
         self._list.reset()
         try:
@@ -263,10 +264,10 @@ class Attention:
                 out,
                 lse,
                 q,
-                k,
-                v,
+                keys,
+                values,
                 pages,
-                place.page_size(k),
+                page_size,
                 place.hnd,
                 self._list.items,
                 self._list.merges,
@@ -292,6 +293,24 @@ class Attention:
             self._list.abandon()
             raise
         return out
+
+    def _fitting(
+        self, q: torch.Tensor, k: PagedCache, v: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor, int]:
+        """Return keys, values and the size of a page, as the plan has them; the binding takes a cache
+        that stacks both apart: two views take longer than all else that run() does.
+        """
+        work, usual = self.work, self._usual
+        if usual is not None and isinstance(k, torch.Tensor):
+            if v is None and work.backend == "sm80" and usual.stacked(q, k):
+                return k, k, usual.slots
+            if v is not None and usual.are(q, k, v):
+                return k, v, usual.slots
+        keys, values = (k, v) if v is not None else keys_and_values(self.op, k, self._place.hnd)
+        assert isinstance(keys, torch.Tensor)
+        planned = (work.options, self.counts, work.lengths)
+        check_tensors(self.op, self._place, planned, q, keys, values)
+        return keys, values, self._place.page_size(keys)
 
     def _slopes_of(self, options: Options) -> torch.Tensor | None:
         return alibi_slopes(options.heads, self.device) if options.positions == "ALIBI" else None

@@ -37,6 +37,8 @@ class Usual(NamedTuple):
 
     q: torch.Size
     page: torch.Size  # of keys, and of values
+    both: torch.Size  # the same of a cache that stacks both
+    slots: int
     q_dtype: torch.dtype
     kv_dtype: torch.dtype
 
@@ -50,6 +52,8 @@ class Usual(NamedTuple):
         return Usual(
             torch.Size((counts.query_end, options.heads, options.head_dim)),
             torch.Size((*page, options.head_dim)),
+            torch.Size((2, *page, options.head_dim)),
+            slots,
             options.q,
             options.kv,
         )
@@ -64,6 +68,15 @@ class Usual(NamedTuple):
             and q.dtype is self.q_dtype
             and k.dtype is self.kv_dtype
             and v.dtype is self.kv_dtype
+        )
+
+    def stacked(self, q: torch.Tensor, cache: torch.Tensor) -> bool:
+        """Tell the same of a cache that stacks keys and values."""
+        return (
+            cache.shape[1:] == self.both
+            and q.shape == self.q
+            and q.dtype is self.q_dtype
+            and cache.dtype is self.kv_dtype
         )
 
 

@@ -10,7 +10,7 @@ import torch
 from fictl.op import KernelModule, PlannedChoice
 
 from .._arguments.block_scales import block_scales
-from .._arguments.cache import PagedCache, is_hnd, keys_and_values
+from .._arguments.cache import PagedCache, is_hnd
 from .._arguments.dtypes import Dtype, dtypes_of
 from .._arguments.lse import lse_for_kernel
 from .._arguments.numbers import Number, scale
@@ -233,17 +233,16 @@ class DecodeWrapper(Reached):
         enable_pdl: bool | None,
         kv_cache_sf: PagedCache | None = None,
     ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-        k, v = keys_and_values(self._op, paged_kv_cache, self._hnd)
         written = lse_for_kernel(self._op, lse, q) if return_lse else None
-        out = self._attention.run(
+        attention = self._attention
+        out = attention.run(
             q,
-            k,
-            v,
+            paged_kv_cache,
             out=out,
             lse=written,
             pages=self._pages,
             sinks=sinks,
-            head_scales=block_scales(self._op, self._attention.options.kv, kv_cache_sf, self._hnd),
+            head_scales=block_scales(self._op, attention.options.kv, kv_cache_sf, self._hnd),
             scale=scale(self._op, **scales),
             v_scale=scale(self._op, v_scale=v_scale),
             scalars=scalars,

@@ -1,5 +1,6 @@
 #include <binding/attention_planned.h>
 #include <binding/attention_problem.h>
+#include <binding/unstacked.h>
 
 #include <algorithm>
 
@@ -28,32 +29,6 @@ struct Made {
       : shape{rows, columns}, tensor{data, device, ndim, kInt32, shape, nullptr, 0} {}
   Made(const Made&) = delete;
   Made& operator=(const Made&) = delete;
-};
-
-// The keys or the values of a cache that stacks both, or that is both; else the tensor itself. Why
-// here: two views take Python longer than all else that a call does there.
-struct Unstacked {
-  int64_t shape[4];
-  int64_t strides[4];
-  DLTensor tensor;
-  View view;
-
-  Unstacked(View x, int part) : view(&tensor) {
-    if (x.ndim() != 5) {
-      view = x;
-      return;
-    }
-    for (int to = 0, from = 0; to < 4; ++to, ++from) {
-      if (from == 1) ++from;
-      shape[to] = x.size(from);
-      strides[to] = x.stride(from);
-    }
-    const int64_t start = x.size(1) == 1 ? 0 : part * x.stride(1) * (x.dtype().bits / 8);
-    tensor = {
-        x.data<char>(), x.device(), 4, x.dtype(), shape, strides, static_cast<uint64_t>(start)};
-  }
-  Unstacked(const Unstacked&) = delete;
-  Unstacked& operator=(const Unstacked&) = delete;
 };
 
 int64_t bytes_of(View x) { return x.numel() * x.dtype().bits / 8; }

@@ -158,3 +158,24 @@ def test_graphs_do_not_follow_plans_that_split_otherwise(device: str) -> None:
     made.plan(*table, 2, 1, 64, 16)
     with pytest.raises(ValueError, match="whether keys may be split is False"):
         made.plan(*table, 2, 1, 64, 16, disable_split_kv=True)
+
+
+@pytest.mark.parametrize("layout", ["NHD", "HND"])
+def test_a_cache_that_stacks_keys_and_values_is_as_a_pair(layout: str, device: str) -> None:
+    """The binding takes it apart, wherever its pages lie; another shape is refused as always."""
+    shape = Shape(64, 4, 2, BF16, layout=layout, page_size=5)
+    batch = Batch((1, 1), (20, 37), shape, device)
+    wrapper = BatchDecodeWithPagedKVCacheWrapper(workspace(device), layout, backend="fa2")
+    sizes = (shape.heads, shape.kv_heads, shape.dim, shape.page_size)
+    wrapper.plan(*batch.page_table(), *sizes, q_data_type=BF16)
+    pair = batch.caches()
+    stacked = torch.stack(pair, 1)
+    apart = torch.full((2 * len(stacked), *stacked.shape[1:]), torch.nan, dtype=BF16, device=device)
+    of_other_strides = stacked.transpose(2, 3).contiguous().transpose(2, 3)
+    apart[::2] = stacked
+    expected = wrapper.run(batch.q, pair)
+    for cache in (stacked, apart[::2], of_other_strides):
+        assert torch.equal(wrapper.run(batch.q, cache), expected)
+    for wrong in (stacked[:, :1], stacked[..., :32], torch.cat([stacked, stacked], 1)):
+        with pytest.raises(ValueError, match="argument 'paged_kv_cache' has shape"):
+            wrapper.run(batch.q, wrong)
