@@ -68,8 +68,8 @@ class Batch:
             rows = (*q.shape[:2], 1)
             of_rows = torch.randint(16 - self.octaves, 17, rows, generator=generator)
             of_elements = torch.randint(-20, 1, q.shape, generator=generator)
-            octaves = (of_rows + of_elements).to(self.device)
-            q = (q.float() * torch.exp2(octaves.float())).to(q.dtype)
+            factors = torch.exp2((of_rows + of_elements).float()).to(self.device)
+            q = (q.float() * factors).to(q.dtype)
         keys, values = (
             [randn(length, shape.kv_heads, dim, kv) for length in self.kv_lens]
             for dim in (shape.dim, shape.value_dim)
