@@ -5,9 +5,9 @@
 
 namespace fictl {
 
-// Of a cache (pages, 2, ...) its first or second part, of one with 1 in place of the 2 all of it,
-// of any other tensor the tensor itself. Why here: two views take Python longer than all else that
-// a call does there.
+// The first or second part of a cache (pages, 2, ...), all of one with 1 in place of the 2, or any
+// other tensor as it is. Why here: two views take Python longer than all else that a call does
+// there.
 struct Unstacked {
   int64_t shape[4];
   int64_t strides[4];

@@ -9,7 +9,7 @@ import torch
 
 from fictl.op import KernelModule, notice
 
-from .._arguments.cache import PagedCache, keys_and_values
+from .._arguments.cache import PagedCache
 from .._arguments.head_scales import NO_SCALES, HeadScales
 from .._arguments.options import Options
 from .._config import Config
@@ -21,7 +21,7 @@ from .alibi import alibi_slopes
 from .frozen import check_covered, frozen_values
 from .lengths import Indices, Lengths
 from .page_table import check_pages
-from .tensors import Place, Usual, addressable, check_tensors
+from .tensors import Place, Usual, addressable, fitting
 from .work_list import Counts, Tiling, WorkList
 from .workspace import Partials, Scratch, check_workspace, integers, partial_bytes
 
@@ -244,7 +244,9 @@ class Attention:
         """
         work, place = self.work, self._place
         options = work.options
-        keys, values, page_size = self._fitting(q, k, v)
+        planned = (options, self.counts, work.lengths)
+        takes_both = work.backend == "sm80"
+        keys, values, page_size = fitting(self.op, place, planned, self._usual, q, k, v, takes_both)
         if out is None:
             shape = (*q.shape[:-1], options.head_dim_v)
             out = torch.empty(shape, dtype=options.o, device=q.device)
@@ -293,24 +295,6 @@ class Attention:
             self._list.abandon()
             raise
         return out
-
-    def _fitting(
-        self, q: torch.Tensor, k: PagedCache, v: torch.Tensor | None
-    ) -> tuple[torch.Tensor, torch.Tensor, int]:
-        """Return keys, values and the size of a page, as the plan has them; the binding takes a cache
-        that stacks both apart: two views take longer than all else that run() does.
-        """
-        work, usual = self.work, self._usual
-        if usual is not None and isinstance(k, torch.Tensor):
-            if v is None and work.backend == "sm80" and usual.stacked(q, k):
-                return k, k, usual.slots
-            if v is not None and usual.are(q, k, v):
-                return k, v, usual.slots
-        keys, values = (k, v) if v is not None else keys_and_values(self.op, k, self._place.hnd)
-        assert isinstance(keys, torch.Tensor)
-        planned = (work.options, self.counts, work.lengths)
-        check_tensors(self.op, self._place, planned, q, keys, values)
-        return keys, values, self._place.page_size(keys)
 
     def _slopes_of(self, options: Options) -> torch.Tensor | None:
         return alibi_slopes(options.heads, self.device) if options.positions == "ALIBI" else None

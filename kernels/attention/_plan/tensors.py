@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import torch
 
+from .._arguments.cache import PagedCache, keys_and_values
 from .._arguments.options import Options
 from .._config import FP4
 from .lengths import Lengths
@@ -83,6 +84,32 @@ class Usual(NamedTuple):
 def addressable(x: torch.Tensor) -> torch.Tensor:
     """Copy what repeats one row for many: a tensor map has no stride of 0."""
     return x.contiguous() if 0 in x.stride() else x
+
+
+def fitting(
+    op: str,
+    place: Place,
+    planned: tuple[Options, Counts, Lengths],
+    usual: Usual | None,
+    q: torch.Tensor,
+    k: PagedCache,
+    v: torch.Tensor | None,
+    takes_both: bool,
+) -> tuple[torch.Tensor, torch.Tensor, int]:
+    """Return keys, values and the size of a page; raise ValueError where they are not what was planned.
+
+    k: without v, a paged cache of both. takes_both: whether the kernel's binding takes one that stacks
+    both apart. Two views would take longer than all else that a call does in Python.
+    """
+    if usual is not None and isinstance(k, torch.Tensor):
+        if v is None and takes_both and usual.stacked(q, k):
+            return k, k, usual.slots
+        if v is not None and usual.are(q, k, v):
+            return k, v, usual.slots
+    keys, values = (k, v) if v is not None else keys_and_values(op, k, place.hnd)
+    assert isinstance(keys, torch.Tensor)
+    check_tensors(op, place, planned, q, keys, values)
+    return keys, values, place.page_size(keys)
 
 
 def check_tensors(

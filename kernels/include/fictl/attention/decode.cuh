@@ -50,6 +50,7 @@
 #include <type_traits>
 
 #include <fictl/attention/decode_fp4.cuh>
+#include <fictl/attention/decode_lanes.cuh>
 #include <fictl/attention/decode_stages.cuh>
 #include <fictl/attention/epilogue.cuh>
 #include <fictl/attention/merged_part.cuh>
@@ -68,9 +69,7 @@
 
 namespace fictl::attention {
 
-// The part of a tile that a warp's lanes hold. Each lane has rows lane / 4 and lane / 4 + 8 of the
-// 16, and two adjacent columns of every eight. Of 8 rows it has two adjacent ones, and one column
-// of every eight.
+// The part of a tile that a warp holds, spread over its lanes as DecodeLanes says.
 template <typename Config>
 class DecodeWarp {
   using Shape = DecodeShape<Config>;
@@ -83,6 +82,8 @@ class DecodeWarp {
   using QueryTile = Tile<Q, Shape::kColumns>;
   using KeyTile = Tile<KV, Shape::kKeyUnits>;
   using ValueTile = Tile<KV, Shape::kValueUnits>;
+  using Lanes = DecodeLanes<Shape>;
+  using Operand = uint32_t[Shape::kQueryWords];  // what a lane has of a product's queries
 
   static constexpr int kSteps = Shape::kColumns / device::kMmaK;
   static constexpr int kKeyGroups = Shape::kScores;
@@ -127,7 +128,7 @@ class DecodeWarp {
   // Takes what scores of each row are to be multiplied with, beside the problem's scale.
   __device__ void scale_rows(const float* scales) {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) scales_[half] *= scales[row_of_half(half)];
+    for (int half = 0; half < 2; ++half) scales_[half] *= scales[Lanes::row(lane_, half)];
   }
 
   // Multiplies the queries with 16-bit keys.
@@ -190,8 +191,8 @@ class DecodeWarp {
   __device__ void soften(Scores& scores, int first) {
     Place places[2];
     if constexpr (Variant::kTransforms || Variant::kMasks) {
-      places[0] = place(row_of_half(0));
-      places[1] = place(row_of_half(1));
+      places[0] = place(Lanes::row(lane_, 0));
+      places[1] = place(Lanes::row(lane_, 1));
     }
     if constexpr (Variant::kTransforms) {
       each(scores, first, [&](float& score, int half, int key) {
@@ -212,10 +213,10 @@ class DecodeWarp {
       for (int n = 0; n < kKeyGroups; ++n) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          if (half_of(i) == half) most = fmaxf(most, scores.at[n][i]);
+          if (Lanes::half_of(i) == half) most = fmaxf(most, scores.at[n][i]);
         }
       }
-      most = of_row([](float a, float b) { return fmaxf(a, b); }, most);
+      most = Lanes::of_row([](float a, float b) { return fmaxf(a, b); }, most);
       scales[half] = Variant::kTransforms ? kLog2E : scales_[half] * kLog2E;
       factors[half] = states_[half].raise(most * scales[half] - kMostWeight);
     }
@@ -227,7 +228,7 @@ class DecodeWarp {
 #pragma unroll
     for (int d = 0; d < kDimGroups; ++d) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) sums_[d][i] *= factors[half_of(i)];
+      for (int i = 0; i < 4; ++i) sums_[d][i] *= factors[Lanes::half_of(i)];
     }
   }
 
@@ -277,13 +278,13 @@ class DecodeWarp {
     const int warp = static_cast<int>(threadIdx.x) / device::kWarpSize;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = row_of_half(half);
+      const int row = Lanes::row(lane_, half);
       // The lanes of a row have its maximum, and each a part of its sum.
       device::SoftmaxState& state = states_[half];
-      state.sum = of_row(device::Sum(), state.sum);
+      state.sum = Lanes::of_row(device::Sum(), state.sum);
       if (row >= rows_) continue;
       all_states[warp * Shape::kRows + row] = {state.max, state.sum};
-      store_sums(shared + warp * kWarpSums + row * Shape::kSumsPitch, half);
+      Lanes::store(sums_, lane_, half, shared + warp * kWarpSums + row * Shape::kSumsPitch);
     }
     __syncthreads();
     ready();
@@ -297,62 +298,6 @@ class DecodeWarp {
 
  private:
   static constexpr int kWarpSums = Shape::kRows * Shape::kSumsPitch;  // floats of a warp
-
-  // What a lane has of one product's queries.
-  using Operand = uint32_t[Shape::kQueryWords];
-
-  // Of a lane's two rows, the first or the second.
-  __device__ int row_of_half(int half) const {
-    return Shape::kFewRows ? lane_ % 4 * 2 + half : half * 8 + lane_ / 4;
-  }
-  // Which of the two one of four scores or sums is of.
-  static __device__ constexpr int half_of(int i) { return Shape::kFewRows ? i % 2 : i / 2; }
-
-  // Reduces over the lanes that have a row.
-  template <typename Op>
-  static __device__ float of_row(Op op, float value) {
-    constexpr int kFirst = Shape::kFewRows ? 4 : 1;
-    constexpr int kEnd = Shape::kFewRows ? device::kWarpSize : 4;
-#pragma unroll
-    for (int apart = kFirst; apart < kEnd; apart *= 2) {
-      value = op(value, __shfl_xor_sync(0xffffffff, value, apart));
-    }
-    return value;
-  }
-
-  // Stores a lane's sums of one row.
-  __device__ void store_sums(float* to, int half) const {
-    if constexpr (Shape::kFewRows) {
-#pragma unroll
-      for (int d = 0; d < kDimGroups; d += 2) {
-        *reinterpret_cast<float4*>(to + d * 16 + lane_ / 4 * 4) = {
-            sums_[d][half], sums_[d][half + 2], sums_[d + 1][half], sums_[d + 1][half + 2]};
-      }
-    } else if constexpr (Shape::kFp4) {
-#pragma unroll
-      for (int d = 0; d < kDimGroups; d += 4) {
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          const int at = half * 2 + i;
-          *reinterpret_cast<float4*>(to + d * 8 + lane_ % 4 * 8 + i * 4) = {
-              sums_[d][at], sums_[d + 1][at], sums_[d + 2][at], sums_[d + 3][at]};
-        }
-      }
-    } else {
-#pragma unroll
-      for (int d = 0; d < kDimGroups; d += 2) {
-        const float* first = &sums_[d][half * 2];
-        const float* second = &sums_[d + 1][half * 2];
-        if constexpr (Shape::kNarrow) {
-          *reinterpret_cast<float4*>(to + d * 8 + lane_ % 4 * 4) = {first[0], second[0], first[1],
-                                                                    second[1]};
-        } else {
-          *reinterpret_cast<float2*>(to + d * 8 + lane_ % 4 * 2) = {first[0], first[1]};
-          *reinterpret_cast<float2*>(to + d * 8 + 8 + lane_ % 4 * 2) = {second[0], second[1]};
-        }
-      }
-    }
-  }
 
   // Reorders two adjacent dims of each of two keys: the even dims of both come first, then the odd
   // ones.
@@ -408,9 +353,7 @@ class DecodeWarp {
     for (int n = 0; n < kKeyGroups; ++n) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int key =
-            Shape::kFewRows ? n * 16 + i / 2 * 8 + lane_ / 4 : n * 8 + lane_ % 4 * 2 + i % 2;
-        body(scores.at[n][i], half_of(i), first + key);
+        body(scores.at[n][i], Lanes::half_of(i), first + Lanes::key(lane_, n, i));
       }
     }
   }
@@ -419,7 +362,7 @@ class DecodeWarp {
     Span spans[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = row_of_half(half);
+      const int row = Lanes::row(lane_, half);
       spans[half] = span_of(problem_, item_, row_of(problem_, item_.row + row, kv_head_).query);
       if (spans[half].last >= item_.end) spans[half].last = item_.end - 1;
       // Rows beyond the last see no key, and the variant is not asked about them.

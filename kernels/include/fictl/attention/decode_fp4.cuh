@@ -17,6 +17,7 @@
 // thread, takes 265.
 #pragma once
 
+#include <fictl/attention/decode_lanes.cuh>
 #include <fictl/attention/decode_stages.cuh>
 #include <fictl/attention/fp4_operands.cuh>
 #include <fictl/device/ldmatrix.cuh>
@@ -105,9 +106,7 @@ __device__ void spoil_fp4_scores(Fp4Scores<Shape>& scores, const char* scales, i
   for (int n = 0; n < Shape::kScores; ++n) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int key =
-          Shape::kFewRows ? n * 16 + i / 2 * 8 + lane / 4 : n * 8 + lane % 4 * 2 + i % 2;
-      if (keys >> key & 1) scores[n][i] = nanf("");
+      if (keys >> DecodeLanes<Shape>::key(lane, n, i) & 1) scores[n][i] = nanf("");
     }
   }
 }

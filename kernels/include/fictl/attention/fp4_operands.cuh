@@ -105,7 +105,7 @@ class Fp4Scales {
     return fp4_factors<__half>(words_[i / 4] >> (i % 4 * 8) & 0x00ff00ffu);
   }
 
-  // Of two rows, those of even blocks, or with `odd` of odd ones: two of this row in bytes 0 and 1,
+  // Those of two rows of even blocks, or with `odd` of odd ones: two of this row in bytes 0 and 1,
   // two of the other in bytes 2 and 3.
   __device__ uint32_t of_both(const Fp4Scales& other, int word, int odd) const {
     return __byte_perm(words_[word], other.words_[word], 0x6420 + 0x1111 * odd);
