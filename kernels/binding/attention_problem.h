@@ -96,7 +96,7 @@ void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads
                attention::HeadDims dims, attention::PagedKeys<T>* keys) {
   keys->k = paged_rows<T>(launch, call.paged_k, call.k, call, kv_heads, dims.keys);
   keys->v = paged_rows<T>(launch, call.paged_v, call.v, call, kv_heads, dims.values);
-  keys->pages = {required_numbers<const int32_t>(launch, "pages", call.pages), 1};
+  keys->pages = required_numbers<const int32_t>(launch, "pages", call.pages);
   keys->page_size = device::Divisor(static_cast<int>(call.page_size));
   keys->page_count = call.pages->numel();
 }
@@ -112,7 +112,7 @@ void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads
         << "is not of two rows: keys and values have a table each";
   }
   detail::check_attention_dtype<int32_t>(launch, "pages", *call.pages);
-  keys->pages = {call.pages->template data<const int32_t>(), 1};
+  keys->pages = call.pages->template data<const int32_t>();
   keys->page_size = device::Divisor(static_cast<int>(call.page_size));
   keys->apart = pitch(*call.pages, 0);
 }
@@ -156,7 +156,7 @@ inline void make_keys(const Launch& launch, const AttentionCall& call, int64_t k
       fp4_scales(launch, apart ? call.blocks_k : call.scale_k, call, kv_heads, dims.keys, pages);
   keys->v_scales =
       fp4_scales(launch, apart ? call.blocks_v : call.scale_v, call, kv_heads, dims.values, pages);
-  keys->pages = {required_numbers<const int32_t>(launch, "pages", call.pages), 1};
+  keys->pages = required_numbers<const int32_t>(launch, "pages", call.pages);
   keys->page_size = device::Divisor(static_cast<int>(call.page_size));
   keys->page_count = call.pages->numel();
 }

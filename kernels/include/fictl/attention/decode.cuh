@@ -411,7 +411,7 @@ __device__ void ask_ahead_for_pages(const Problem<Config>& problem) {
   if constexpr (std::is_same_v<Keys, PagedKeys<typename Keys::Element>> || kIsFp4<Keys>) {
     constexpr int kEntries = device::kLineBytes / static_cast<int>(sizeof(int32_t));
     const int64_t first = (int64_t{threadIdx.x} * gridDim.x + blockIdx.x) * kEntries;
-    if (first < problem.keys.page_count) device::prefetch_line(problem.keys.pages.data + first);
+    if (first < problem.keys.page_count) device::prefetch_line(problem.keys.pages + first);
   }
 }
 

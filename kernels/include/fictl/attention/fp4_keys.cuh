@@ -43,7 +43,7 @@ struct PagedFp4Keys {
 
   device::PagedRows<const Fp4x2> k;
   device::PagedRows<const Fp4x2> v;
-  device::Indices pages;
+  const int32_t* pages = nullptr;
   device::Divisor page_size{1};
   int64_t page_count = 0;
   device::PagedRows<const uint8_t> k_scales;

@@ -2,7 +2,6 @@
 // (ragged), or slots of pages.
 #pragma once
 
-#include <fictl/device/indices.cuh>
 #include <fictl/device/paged.cuh>
 
 namespace fictl::attention {
@@ -45,7 +44,7 @@ struct PagedKeys {
 
   device::PagedRows<const T> k;
   device::PagedRows<const T> v;
-  device::Indices pages;
+  const int32_t* pages = nullptr;
   device::Divisor page_size{1};
   int64_t page_count = 0;  // entries of `pages`, of which kernels ask ahead; 0 where nobody says
 
