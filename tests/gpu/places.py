@@ -86,7 +86,9 @@ def _places(folder: Path, count: int) -> str:
 @contextmanager
 def _cluster(nodes: int) -> Iterator[str]:
     """Start a Ray cluster with a node for each GPU; the block has its address."""
-    _, said, _ = _fictl("farm", "up", "-n", str(nodes))
+    code, said, problem = _fictl("farm", "up", "-n", str(nodes))
+    if code:
+        sys.exit(problem)
     try:
         yield re.findall(r"ray://\S+", said)[0]
     finally:
