@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import git
@@ -90,6 +91,22 @@ def _grad_mode_stays() -> Iterator[None]:
         pytest.fail("the test left torch's grad mode off")
 
 
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Of torch, whose others spin for the next loop on cores that other tests need.
+
+    Those of the ops alone: what others do, as to fork, they do beside its threads.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 @pytest.fixture(autouse=True)
 def _isolated(
     request: pytest.FixtureRequest,
@@ -99,7 +116,8 @@ def _isolated(
 ) -> Iterator[None]:
     # The tests of ops compile real modules: they share the user's cache, settings and device.
     if request.path.is_relative_to(TESTS / "kernels"):
-        yield
+        with _one_thread():
+            yield
         return
     for name in list(os.environ):
         if name.startswith("FICTL_") or name in _FOREIGN:
