@@ -41,8 +41,8 @@
 // 8-bit keys and values become fp16 in registers; queries of bf16 are scaled to it. Four elements
 // that are contiguous along the contraction are a lane's share of one operand, if the queries'
 // elements come in that order too. Values are contiguous along the result instead: their even dims
-// are one operand, their odd dims another. Of four bits, elements that are four apart are a pair:
-// decode_fp4.cuh.
+// are one operand, their odd dims another. Of four bits, elements that are two apart are a pair,
+// and tiles may have 8 rows: decode_fp4.cuh.
 #pragma once
 
 #include <string.h>

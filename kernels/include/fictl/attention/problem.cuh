@@ -6,7 +6,7 @@
 //   Variant        what happens to scores, see variant.cuh
 //   kHeadDim       elements of a head of queries and keys: whole chunks of 16 bytes, up to 512
 //   kValueDim      the same of values; may be left out where it is kHeadDim
-//   kRows          of a tile of queries: 16 (decoding), 64 or 128
+//   kRows          of a tile of queries: 8 or 16 (decoding), 64 or 128
 //   kKeys, kWarpRows   of prefill, see tile_shape.cuh; may be left out
 //   kRope          queries and keys are rotated as they are loaded
 #pragma once
