@@ -93,9 +93,9 @@ def _grad_mode_stays() -> Iterator[None]:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Of torch, whose others spin for the next loop on cores that other tests need.
+    """Let torch compute in one thread: its others spin for the next loop on cores that tests need.
 
-    Those of the ops alone: what others do, as to fork, they do beside its threads.
+    For tests of ops alone: what the others do, such as fork, they do beside its threads.
     """
     torch = sys.modules.get("torch")
     if torch is None:
