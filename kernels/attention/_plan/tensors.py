@@ -101,14 +101,15 @@ def fitting(
     k: without v, a paged cache of both. takes_both: whether the kernel's binding takes one that stacks
     both apart. Two views would take longer than all else that a call does in Python.
     """
-    if usual is not None and isinstance(k, torch.Tensor):
-        if v is None and takes_both and usual.stacked(q, k):
-            return k, k, usual.slots
-        if v is not None and usual.are(q, k, v):
-            return k, v, usual.slots
-    keys, values = (k, v) if v is not None else keys_and_values(op, k, place.hnd)
+    if v is not None:
+        keys, values = k, v
+    elif usual is not None and takes_both and isinstance(k, torch.Tensor) and usual.stacked(q, k):
+        return k, k, usual.slots
+    else:
+        keys, values = keys_and_values(op, k, place.hnd)
     assert isinstance(keys, torch.Tensor)
-    check_tensors(op, place, planned, q, keys, values)
+    if usual is None or not usual.are(q, keys, values):
+        check_tensors(op, place, planned, q, keys, values)
     return keys, values, place.page_size(keys)
 
 
