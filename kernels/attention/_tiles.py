@@ -126,6 +126,11 @@ def tile_rows(
     return rows
 
 
+def has_few_rows(rows: int, kv_heads: int = 1) -> bool:
+    """Tell whether the rows of a request, of so many heads of keys, fit tiles of FEW_ROWS."""
+    return rows <= FEW_ROWS.rows * kv_heads
+
+
 def decode_rows(
     group: int,
     q_len: int,
@@ -138,7 +143,7 @@ def decode_rows(
     """Choose the rows of a tile for decoding; on CUDA cores a tile is one group of heads."""
     if not tensor_cores:
         return group
-    if four_bits and q_len * group <= FEW_ROWS.rows:
+    if four_bits and has_few_rows(q_len * group):
         return FEW_ROWS.rows
     return tile_rows(q_len, 1, group, head_dim, head_dim_v, device)
 

@@ -17,7 +17,7 @@ from .._arguments.options import check_dims, check_dtypes
 from .._arguments.renaming import Renaming
 from .._config import FP4, Config
 from .._head_dims import fp4_misfit
-from .._tiles import DECODE_ROWS, FEW_ROWS
+from .._tiles import DECODE_ROWS, FEW_ROWS, has_few_rows
 from .arguments import result_dtype, viewed
 from .cache import block_scales, own_tables, stacked_or_pair
 from .queries import Queries
@@ -87,11 +87,16 @@ def _built_for(
     return kernel[Config(*dtypes, dim, True, rows, seen=seen, scaled=scaled, own_tables=own_tables)]
 
 
-def _has_few_rows(q: torch.Tensor, k: torch.Tensor, hnd: bool, q_len: int) -> bool:
-    """Tell whether the heads that share keys of four bits, of all queries, fit a tile of few rows."""
-    if k.dtype is not FP4:
-        return False
-    return q.shape[1] * q_len <= FEW_ROWS.rows * k.shape[-3 if hnd else -2]
+def _check_dimensions(op: str, q: torch.Tensor) -> None:
+    if q.ndim != 3:
+        shape = tuple(q.shape)
+        raise ValueError(f"{op}: argument 'q' has shape {shape}, which is not 3-dimensional")
+
+
+def _rows(q: torch.Tensor, k: torch.Tensor, hnd: bool, q_len: int) -> int:
+    """Choose the rows of a tile."""
+    few = k.dtype is FP4 and has_few_rows(q.shape[1] * q_len, k.shape[-3 if hnd else -2])
+    return FEW_ROWS.rows if few else DECODE_ROWS
 
 
 def attend(
@@ -127,6 +132,8 @@ def attend(
         bits. shared_tables: whether a request has one row of pages, not one of keys and one of values.
         likely_keys: of the longest request, as the caller says; a wrong number only costs time.
     """
+    with names:
+        _check_dimensions(op, q)
     k, v = stacked_or_pair(op, kv_cache, hnd)
     dtype = result_dtype(op, "out_dtype", out_dtype, out, q.dtype)
     if out is None:
@@ -151,7 +158,7 @@ def attend(
         mask is not None,
         scales.on_device,
         not shared_tables,
-        FEW_ROWS.rows if _has_few_rows(q, k, hnd, queries.most) else DECODE_ROWS,
+        _rows(q, k, hnd, queries.most),
     )
     with names:
         chosen.attend_planned(

@@ -130,6 +130,8 @@ def test_many_queries_take_factors_as_numbers(device: str) -> None:
             "'kv_cache_sf' is given, and the cache has dtype torch.float16",
         ),
         ({"query": torch.zeros(4, 4, 32, dtype=torch.float16)}, NotImplementedError, "32 elements"),
+        ({"query": torch.zeros(64, dtype=torch.float16)}, ValueError, r"'query' has shape \(64,\)"),
+        ({"query": torch.tensor(1.0)}, ValueError, r"'query' has shape \(\), which is not 3-dim"),
     ],
 )
 def test_what_does_not_fit_is_refused(

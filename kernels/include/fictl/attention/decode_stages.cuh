@@ -74,10 +74,11 @@ struct DecodeShape : DecodeHead<Config> {
                                                                              : 3;
 
   // Tiles of scores, and of sums, that a warp has: of 8 keys or dims for 16 rows, or of 16 for 8.
-  static constexpr int kScores = kKeys / (kFewRows ? 16 : 8);
-  static constexpr int kSums = Head::kValueColumns / (kFewRows ? 16 : 8);
+  static constexpr int kOfTile = 128 / kRows;
+  static constexpr int kScores = kKeys / kOfTile;
+  static constexpr int kSums = Head::kValueColumns / kOfTile;
   // Registers that a lane has of the queries of one product.
-  static constexpr int kQueryWords = kFewRows ? 2 : 4;
+  static constexpr int kQueryWords = kRows / 4;
 
   // Bytes of a warp's keys, and of its values.
   static constexpr int kKeysBytes = kKeys * kKeyUnits * static_cast<int>(sizeof(KV));

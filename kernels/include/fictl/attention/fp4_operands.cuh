@@ -47,8 +47,7 @@ class Fp4Queries {
   static constexpr int kHalves = kRows / 8;
 
  public:
-  // Two registers for each eight rows.
-  static constexpr int kWords = 2 * kHalves;
+  static constexpr int kWords = 2 * kHalves;  // registers of a lane
 
   explicit __device__ Fp4Queries(char* shared) : words_(reinterpret_cast<uint32_t*>(shared)) {}
 
